@@ -1,0 +1,141 @@
+"""Start git: one place, through GitPython's command layer, never through a shell.
+
+What the environment or a configuration file could make git do on its own (hooks, external diff, fsmonitor, replace
+refs, grafts, prompts) is switched off here, for every call.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# GitPython looks for git when it is imported; a machine without git is our error to report, not a traceback.
+os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+
+from git.cmd import Git
+
+from guard.errors import GitError
+
+MINIMUM_VERSION = (2, 38)  # the first release whose `merge-tree --write-tree` runs the real ort merge
+
+HARDENING = (
+    "--no-replace-objects",
+    "--literal-pathspecs",
+    "--no-optional-locks",
+    "--no-pager",
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.attributesFile=/dev/null"),
+    *("-c", "core.quotePath=false"),
+    *("-c", "log.showSignature=false"),
+    *("-c", "protocol.ext.allow=never"),
+)
+
+QUIET_ENVIRONMENT = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_CONFIG_COUNT": "0",
+    "GIT_CONFIG_PARAMETERS": "",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+    "GIT_TRACE": "0",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GitResult:
+    """What one git process answered."""
+
+    status: int
+    output: bytes
+    errors: str
+
+
+@dataclass(frozen=True, slots=True)
+class GitCommand:
+    """A way to start git: a directory and the environment laid over the process's own.
+
+    Attributes:
+        directory: working directory of the process.
+        environment: variables laid over the inherited ones.
+    """
+
+    directory: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        accept: Sequence[int] = (0,),
+        environment: Mapping[str, str] | None = None,
+    ) -> GitResult:
+        """Run git to its end.
+
+        Arguments:
+            arguments: the subcommand and its arguments; revisions and paths belong after `--end-of-options`.
+            stdin: bytes for standard input.
+            accept: exit states that are answers and no errors.
+            environment: further variables for this call.
+
+        Raises:
+            GitError: git cannot be started or ends in another state; carries git's own first line.
+        """
+        import tempfile
+
+        git = Git(str(self.directory))
+        merged = {**QUIET_ENVIRONMENT, **self.environment, **(environment or {})}
+        with tempfile.TemporaryFile() as source:
+            if stdin is not None:
+                source.write(stdin)
+                source.seek(0)
+            try:
+                status, output, errors = git.execute(
+                    [Git.GIT_PYTHON_GIT_EXECUTABLE or "git", *HARDENING, *arguments],
+                    istream=source,
+                    with_extended_output=True,
+                    with_exceptions=False,
+                    stdout_as_string=False,
+                    strip_newline_in_stdout=False,
+                    env=merged,
+                )
+            except Exception as error:  # GitPython raises its own types for a missing program and a bad directory
+                raise GitError(f"git could not be started in {self.directory}: {error}") from error
+        text = errors if isinstance(errors, str) else errors.decode("utf-8", "replace")
+        if status not in accept:
+            first = next((line for line in text.splitlines() if line.strip()), f"exit state {status}")
+            raise GitError(f"git {arguments[0]} failed: {first.removeprefix('fatal: ')}")
+        return GitResult(status, output if isinstance(output, bytes) else output.encode(), text)
+
+    def start(self, *arguments: str) -> Git.AutoInterrupt:
+        """Start a git process that stays, with pipes to its standard input and output."""
+        import subprocess
+
+        git = Git(str(self.directory))
+        return git.execute(
+            [Git.GIT_PYTHON_GIT_EXECUTABLE or "git", *HARDENING, *arguments],
+            istream=subprocess.PIPE,  # type: ignore[arg-type]
+            as_process=True,
+            env={**QUIET_ENVIRONMENT, **self.environment},
+        )
+
+
+@functools.cache
+def require_version() -> tuple[int, ...]:
+    """The version of git on the path.
+
+    Raises:
+        GitError: git is missing or older than `MINIMUM_VERSION`.
+    """
+    output = GitCommand(Path.cwd()).run("version").output.decode("utf-8", "replace")
+    match = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", output)
+    version = tuple(int(part or 0) for part in match.groups()) if match else (0,)
+    if version < MINIMUM_VERSION:
+        wanted = ".".join(map(str, MINIMUM_VERSION))
+        raise GitError(f"git {output.strip() or '(no version)'} is too old: guard needs git {wanted} or newer")
+    return version

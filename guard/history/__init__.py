@@ -1,0 +1,1 @@
+"""What happened: which merges, which trees, which changes, who made them."""

@@ -1,0 +1,1 @@
+"""What guard remembers between runs: accepted findings and the cache."""

@@ -1,0 +1,299 @@
+"""The facts that travel between layers: findings, outcomes and the report. No behaviour beyond shaping them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How soon someone must act; independent of how sure we are."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return list(Severity).index(self)
+
+
+class Confidence(StrEnum):
+    """How sure a finding is of itself."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Side(StrEnum):
+    """A parent of a sync: ours receives (dev), theirs is merged in (main)."""
+
+    OURS = "ours"
+    THEIRS = "theirs"
+
+    @property
+    def other(self) -> Side:
+        """The parent that this one met."""
+        return Side.THEIRS if self is Side.OURS else Side.OURS
+
+
+class Verdict(StrEnum):
+    """What became of one change in the merged tree (DESIGN §1)."""
+
+    KEPT = "kept"
+    MOVED = "moved"
+    REFORMATTED = "reformatted"
+    EQUIVALENT = "equivalent"
+    SUPERSEDED = "superseded"
+    REMOVED = "removed on purpose"
+    LOST = "lost"
+    REVERTED = "reverted"
+    PARTLY = "partly"
+    DEAD = "dead"
+    REVIVED = "revived"
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether the side's work is not effective in merged and nobody took it out on purpose."""
+        return self in {Verdict.LOST, Verdict.REVERTED, Verdict.PARTLY, Verdict.DEAD, Verdict.REVIVED}
+
+
+class Status(StrEnum):
+    """How a check ended. There is no fourth way: a check that says nothing has run."""
+
+    RAN = "ran"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A commit behind a change.
+
+    Attributes:
+        commit: full SHA.
+        pr: the pull request number found in the subject or trailers, if any.
+        subject: first line of the message.
+        is_fix: whether the message says that it mends something.
+        tests: test files that the same commit touched.
+        date: author date, ISO 8601, or empty.
+    """
+
+    commit: str
+    pr: int | None
+    subject: str
+    is_fix: bool = False
+    tests: tuple[str, ...] = ()
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What each of the four trees says at the place; None where a tree has nothing there."""
+
+    base: str | None = None
+    ours: str | None = None
+    theirs: str | None = None
+    merged: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that the finding speaks of, and what it has to do with it."""
+
+    path: str
+    line: int
+    message: str
+    tree: str = "merged"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace lines `start`..`end` (1-based, inclusive; `end < start` inserts before `start`) of `path` by `text`."""
+
+    path: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to act on or look at. `fingerprint` depends on content, never on line numbers or order."""
+
+    code: str
+    name: str
+    severity: Severity
+    path: str
+    line: int
+    message: str
+    fingerprint: str
+    confidence: Confidence = Confidence.HIGH
+    end_line: int | None = None
+    column: int = 1
+    symbol: str = "<module>"
+    subject: str | None = None
+    lost_side: Side | None = None
+    verdict: Verdict | None = None
+    numeric: bool = False
+    origins: tuple[Origin, ...] = ()
+    evidence: Evidence = field(default_factory=Evidence)
+    related: tuple[Related, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    fixable: bool = False
+    policy: str | None = None
+    accepted: str | None = None
+    score: float = 0.0
+    repaired_by: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one check, or one file or case inside it, ended. `subject` names the file or case if it is not the whole."""
+
+    check: str
+    status: Status
+    reason: str | None = None
+    seconds: float = 0.0
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeCount:
+    """How many changes a side made since the base and what became of them."""
+
+    total: int = 0
+    kept: int = 0
+    lost: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """How many of one side's changes to one file are effective in merged."""
+
+    path: str
+    side: Side
+    total: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRecord:
+    """One judged sync: SHAs of the merge, of the tree really checked, of the parents and the bases."""
+
+    merged: str
+    checked: str
+    ours: str
+    theirs: str
+    base: tuple[str, ...]
+    subject: str = ""
+    ours_changes: ChangeCount = field(default_factory=ChangeCount)
+    theirs_changes: ChangeCount = field(default_factory=ChangeCount)
+    survival: tuple[Survival, ...] = ()
+    repaired: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Containment:
+    """Whether one tree has one fix, by content and effect (`guard contains`)."""
+
+    fix: str
+    pr: int | None
+    rev: str
+    status: str
+    place: str | None = None
+    by: str | None = None
+    subject: str = ""
+    numeric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How a global batch is cut over ranks and micro-batches: sizes of the parallel groups, and sequences a step."""
+
+    dp: int = 1
+    cp: int = 1
+    tp: int = 1
+    ep: int = 1
+    mbs: int = 1
+    etp: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Invariance:
+    """One measured case of `guard verify`: g_cut against g_ref.
+
+    Attributes:
+        ratio: |g_cut| / |g_ref|, or None where nothing was measured.
+        rel: max|g_cut - g_ref| / max|g_ref|.
+        tolerance: the largest `rel` that still counts as equal.
+    """
+
+    case: str
+    tree: str
+    cut: Cut
+    status: str
+    ratio: float | None = None
+    rel: float | None = None
+    tolerance: float = 1e-4
+    reason: str | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRow:
+    """One sync of `guard history`: its counts, and what became of its losses."""
+
+    merge: MergeRecord
+    date: str
+    lost: int
+    revived: int
+    breaks: int
+    repaired: int
+    open: int
+    repaired_by: tuple[tuple[str, str, float], ...] = ()
+    status: Status = Status.RAN
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleHelp:
+    """What a report may print about a rule: `name` reads well after "allow", `short` is one line, `help` Markdown."""
+
+    code: str
+    name: str
+    short: str
+    help: str = ""
+    severity: Severity = Severity.WARNING
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything one run found and everything it did not look at."""
+
+    command: str
+    version: str
+    findings: tuple[Finding, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    merges: tuple[MergeRecord, ...] = ()
+    contains: tuple[Containment, ...] = ()
+    invariance: tuple[Invariance, ...] = ()
+    syncs: tuple[SyncRow, ...] = ()
+    hidden: int = 0
+    files: int = 0
+    seconds: float = 0.0
+    notices: tuple[str, ...] = ()
+    rules: tuple[RuleHelp, ...] = ()
+
+    def count(self, severity: Severity) -> int:
+        """How many findings of this severity stand, accepted ones aside."""
+        return sum(1 for finding in self.findings if finding.severity is severity and finding.accepted is None)
+
+
+def fingerprint(code: str, path: str, symbol: str, text: str) -> str:
+    """Identity of a finding across runs: 16 hex digits over code, path, symbol and white-space-normalised text."""
+    normalised = " ".join(text.split())
+    return hashlib.sha256("\0".join((code, path, symbol, normalised)).encode()).hexdigest()[:16]
