@@ -32,6 +32,7 @@ CODES: dict[str, tuple[str, str]] = {
     "GRD401": ("protected-file", "a protected path differs from ours"),
     "GRD402": ("coupled-files", "files that must change together did not"),
     "GRD403": ("expired-policy", "a policy entry has expired or lacks its reason"),
+    "GRD404": ("side-not-taken", "a file on a side list differs from the side that it is to be taken from"),
     "GRD502": ("carried-over-loss", "a fix that an earlier sync lost is still missing"),
     "GRD503": ("landed-differs", "the landed tree differs from the tree that was checked"),
     "GRD600": ("gradient-differs", "a quantity depends on how the batch is cut"),

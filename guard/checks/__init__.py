@@ -16,7 +16,6 @@ CHECKS: dict[str, str] = {
     "lost": "guard.checks.lost:check_lost",
     "broken": "guard.checks.broken:check_broken",
     "policy": "guard.checks.policy:check_policy",
-    "pins": "guard.checks.pins:check_pins",
 }
 
 

@@ -119,7 +119,7 @@ class GitCommand:
         git = Git(str(self.directory))
         return git.execute(
             [Git.GIT_PYTHON_GIT_EXECUTABLE or "git", *HARDENING, *arguments],
-            istream=subprocess.PIPE,  # type: ignore[arg-type]
+            istream=subprocess.PIPE,
             as_process=True,
             env={**QUIET_ENVIRONMENT, **self.environment},
         )

@@ -53,5 +53,3 @@ def merge_heads(repository: Repository) -> tuple[str, ...]:
         return tuple(dict.fromkeys(heads))
     named = [name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_")]
     return tuple(sorted(name for name in named if re.fullmatch(r"[0-9a-f]{40,64}", name)))
-
-

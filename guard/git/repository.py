@@ -68,8 +68,11 @@ class Repository:
         shallow = common_directory / "shallow"
         self.is_shallow = shallow.exists() and shallow.stat().st_size > 0
         # A repository copied as plain objects and refs has no configuration file: that is no error.
+        listing = ("config", "--local", "-z", "--list")
         has_settings = (common_directory / "config").is_file()
-        settings = self._here.run("config", "--local", "-z", "--list", accept=(0, 1, 128)).output if has_settings else b""
+        settings = (
+            self._here.run("config", "--local", "-z", "--list", accept=(0, 1, 128)).output if has_settings else b""
+        )
         self.scratch = Scratch(
             _object_directories(common_directory),
             object_format,
@@ -159,7 +162,7 @@ class Repository:
         output = self.git("log", "-z", "--no-show-signature", "--format=%H%n%P%n%aI%n%B", *arguments)
         for record in output.decode("utf-8", "replace").split("\0"):
             if record:
-                sha, parents, date, message = (record.split("\n", 3) + ["", "", ""])[:4]
+                sha, parents, date, message = [*record.split("\n", 3), "", "", ""][:4]
                 yield Commit(sha, tuple(parents.split()), date, message.rstrip("\n"))
 
     def merge_bases(self, one: str, other: str) -> tuple[str, ...]:
@@ -243,10 +246,9 @@ class Repository:
         arguments = ("merge-tree", "--write-tree", "-z", "--no-messages", "--end-of-options", ours, theirs)
         output = self.scratch.command.run(*arguments, accept=(0, 1)).output
         tree, _, rest = output.partition(b"\0")
-        conflicts = {
-            record.split(b"\t", 1)[1].decode("utf-8", "surrogateescape") for record in rest.split(b"\0") if b"\t" in record
-        }
-        return AutomaticMerge(tree.decode("ascii"), frozenset(conflicts))
+        paths = (record.split(b"\t", 1)[1] for record in rest.split(b"\0") if b"\t" in record)
+        conflicts = frozenset(path.decode("utf-8", "surrogateescape") for path in paths)
+        return AutomaticMerge(tree.decode("ascii"), conflicts)
 
     def virtual_base(self, bases: tuple[str, ...]) -> str:
         """One commit that stands for several merge bases: their own merge, as the recursive strategy makes it."""

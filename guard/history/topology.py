@@ -13,6 +13,8 @@ from guard.git.index import index_tree
 _SYNC_SUBJECT = re.compile(
     r"\b(sync|merge|upstream)\b.*\b(upstream|main|master|origin|into|from)\b|\bmerge\b.*\bbranch\b", re.IGNORECASE
 )
+# The merge that GitHub makes of a pull request to run checks on: the base branch always comes first.
+_PULL_REQUEST_MERGE = re.compile(r"Merge [0-9a-f]{40,64} into [0-9a-f]{40,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,7 @@ class Sync:
     unmerged: tuple[str, ...] = ()
 
 
-def from_merge(
-    repository: Repository, revision: str, checked: str | None = None, others: tuple[str, ...] = ()
-) -> Sync:
+def from_merge(repository: Repository, revision: str, checked: str | None = None, others: tuple[str, ...] = ()) -> Sync:
     """The sync that a merge commit is.
 
     Arguments:
@@ -188,6 +188,8 @@ def _forked_from(repository: Repository, head: str, start: str, line: frozenset[
 def _sides(repository: Repository, commit: Commit, others: tuple[str, ...]) -> tuple[str, str]:
     """(ours, theirs). The first parent receives, unless it alone belongs to a branch that is merged in whole."""
     first, second = commit.parents
+    if _PULL_REQUEST_MERGE.fullmatch(commit.subject):
+        return first, second
     for other in others:
         if repository.is_ancestor(first, other) and not repository.is_ancestor(second, other):
             return second, first

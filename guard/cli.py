@@ -1,0 +1,86 @@
+"""The `guard` command: registers the verbs lazily, turns our errors into exit states."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from guard import __version__
+from guard.errors import GuardError, NothingCheckedError
+
+# One verb a module; a verb is imported when it is run or when its help is asked for, so that a hook starts fast.
+VERBS: dict[str, str] = {
+    "check": "Lint what changed and judge every sync in the range.",
+    "verify": "Run the gradient invariances against a tree.",
+    "contains": "Tell which branch has which fix, by content and effect.",
+    "learn": "Write a pin from a fix commit.",
+    "restore": "Print or apply the patch that brings a lost change back.",
+    "explain": "Explain one rule, or show the whole evidence of one finding.",
+    "rules": "List the rules.",
+    "accept": "Remember an accepted finding.",
+    "history": "Audit all past syncs in a range.",
+    "init": "Write config, hook and workflow.",
+    "demo": "Show the tool on a small repository it makes itself.",
+}
+
+EXIT_ERROR = 2
+EXIT_NOTHING_CHECKED = 3
+
+
+class VerbGroup(click.Group):
+    """A group whose commands are modules of `guard.commands`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs, in the order of the documentation."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one verb."""
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"guard.commands.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="guard")
+def guard() -> None:
+    """Find what a merge silently undid or broke, and keep loss code numerically honest.
+
+    Exit: 0 clean; 1 findings at or above --fail-on; 2 could not run; 3 nothing was checked.
+    """
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    # Paths and source text are shown as they are, whatever the locale; what cannot be encoded is escaped.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        status = guard.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(EXIT_ERROR)
+    except NothingCheckedError as error:
+        print(f"guard: {error}", file=sys.stderr)
+        sys.exit(EXIT_NOTHING_CHECKED)
+    except GuardError as error:
+        print(f"guard: error: {error}", file=sys.stderr)
+        sys.exit(EXIT_ERROR)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(EXIT_ERROR)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(status if isinstance(status, int) else 0)

@@ -1,0 +1,145 @@
+"""`guard check`: lint what changed, and judge every sync in the range."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from pathlib import Path
+
+import click
+
+from guard import __version__
+from guard.commands.output import NOTHING_CHECKED, OutputOptions, finish, output_options
+from guard.commands.selection import (
+    RangeOptions,
+    Selection,
+    in_progress,
+    load_config,
+    range_options,
+    select,
+)
+from guard.config import Config
+from guard.errors import GitError
+from guard.git import Repository
+from guard.memory.cache import DiskStore
+from guard.model import Outcome, Report, Status
+from guard.source.store import FactStore, NullStore
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@range_options
+@click.option("--hook", is_flag=True, help="Judge the merge in progress; without one say so in a line and exit 0.")
+@click.option("--config", "config_file", metavar="FILE", help="Settings, instead of the repository's own.")
+@click.option("--debug", is_flag=True, hidden=True, help="Let unexpected errors through with their traceback.")
+@output_options
+def check(
+    paths: tuple[str, ...],
+    chosen: RangeOptions,
+    hook: bool,
+    config_file: str | None,
+    debug: bool,
+    output: OutputOptions,
+) -> int:
+    """Lint what changed, and judge every sync in the range.
+
+    With PATHs the rules see these files and folders, whole. With a range they see what it changed. With neither, the
+    merge in progress (or HEAD, where it is a merge) is judged and the work tree is linted.
+    """
+    if paths and not chosen.given and not hook:
+        return _lint_only(paths, config_file, output)
+    try:
+        repository = Repository.open()
+    except GitError:
+        if chosen.given or hook:
+            raise
+        return _lint_only((".",), config_file, output)
+    with repository:
+        config = load_config(repository, config_file)
+        output = configured(output, config, repository.work_tree)
+        selection = in_progress(repository) if hook else select(repository, chosen, config)
+        if selection is None:
+            click.echo("no merge in progress – nothing checked")
+            return 0
+        if paths:
+            selection = dataclasses.replace(selection, paths=paths)
+        if selection.tip is None and not chosen.given:
+            return _lint_only((str(repository.work_tree or "."),), config_file, output, selection.notices)
+        return _judge(repository, selection, config, output, debug)
+
+
+def _judge(repository: Repository, selection: Selection, config: Config, output: OutputOptions, debug: bool) -> int:
+    from guard.commands.judgement import RunSettings, judge_selection
+    from guard.commands.progress import progress
+
+    with progress() as tell:
+        settings = RunSettings(select=output.select, jobs=jobs(output), store=store(output), progress=tell, debug=debug)
+        report = judge_selection(repository, selection, config, settings)
+    status = finish(report, output)
+    return NOTHING_CHECKED if status == 0 and selection.unanswered else status
+
+
+def _lint_only(
+    paths: tuple[str, ...], config_file: str | None, output: OutputOptions, notices: tuple[str, ...] = ()
+) -> int:
+    from guard.commands.linting import lint_paths
+
+    started = time.monotonic()
+    root = _root()
+    config = load_config(None, config_file) if config_file else _config_of(root)
+    output = configured(output, config, root)
+    result = lint_paths(paths, config, root, jobs(output), store(output))
+    report = Report(
+        command="check",
+        version=__version__,
+        findings=result.findings,
+        outcomes=(
+            Outcome("lint", Status.RAN if result.files else Status.SKIPPED, None if result.files else "no Python file"),
+            *result.outcomes,
+        ),
+        files=result.files,
+        seconds=time.monotonic() - started,
+        notices=notices or ("no merge was checked: only paths were given",),
+    )
+    return finish(report, output)
+
+
+def configured(output: OutputOptions, config: Config, root: Path | None) -> OutputOptions:
+    """The options with the gaps filled from the configuration."""
+    named = config.baseline if root is None or config.baseline is None else str(root / config.baseline)
+    return dataclasses.replace(
+        output,
+        select=output.select or config.select,
+        ignore=(*output.ignore, *config.ignore),
+        fail_on=output.fail_on or config.fail_on,
+        baseline=output.baseline or (Path(named) if named else None),
+    )
+
+
+def jobs(output: OutputOptions) -> int:
+    """How many processes to use."""
+    return output.jobs or os.cpu_count() or 1
+
+
+def store(output: OutputOptions) -> FactStore:
+    """The cache, or nothing with `--no-cache`."""
+    return DiskStore() if output.cache else NullStore()
+
+
+def _root() -> Path:
+    """The nearest folder above that holds a repository or a configuration; the working directory without one.
+
+    No git is started for this: a hook on one file has no time for it.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / ".git").exists() or (folder / "guard.toml").exists():
+            return folder
+    return here
+
+
+def _config_of(root: Path) -> Config:
+    from guard.config import load
+
+    return load(root)

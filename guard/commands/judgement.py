@@ -1,0 +1,134 @@
+"""Run the checks of a selection and gather one report: what `check` prints, `explain` and `restore` look up."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from guard import __version__
+from guard.checks import CHECKS, run_check
+from guard.checks.contract import CheckContext
+from guard.checks.policy import mark
+from guard.commands.selection import Selection
+from guard.config import Config
+from guard.git import Repository
+from guard.history.trees import load
+from guard.model import Finding, MergeRecord, Outcome, Report, Severity, Status
+from guard.source.store import FactStore, NullStore
+
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "lost": ("GRD2",),
+    "broken": ("GRD3",),
+    "policy": ("GRD4",),
+    "pins": ("GRD5",),
+    "lint": ("GRD1", "GRD5", "GRD9"),
+}
+
+
+def _no_progress(_text: str) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """How a run goes about it.
+
+    Attributes:
+        checks: names of the registry to run, all by default.
+        select: codes or names that the user wants; a check that can give none of them is not run.
+        jobs: processes to use.
+        store: remembered facts.
+        progress: told what is being done.
+        debug: let unexpected errors through.
+    """
+
+    checks: Sequence[str] = tuple(CHECKS)
+    select: Sequence[str] = ()
+    jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
+    store: FactStore = field(default_factory=NullStore)
+    progress: Callable[[str], None] = _no_progress
+    debug: bool = False
+
+    def selects(self, check: str) -> bool:
+        """Whether the selected codes leave anything for a check (or "lint") to find. A name may be anyone's."""
+        families = FAMILIES[check]
+        return not self.select or any(
+            not code.startswith("GRD") or code.startswith(families) or code == "GRD" for code in self.select
+        )
+
+
+def judge_selection(repository: Repository, selection: Selection, config: Config, settings: RunSettings) -> Report:
+    """Judge every sync of the selection, and lint what the range changed.
+
+    Returns:
+        The report, worst findings first.
+    """
+    started = time.monotonic()
+    findings: list[Finding] = []
+    outcomes: list[Outcome] = []
+    merges: list[MergeRecord] = []
+    files = 0
+    wanted = [name for name in settings.checks if settings.selects(name)]
+    outcomes.extend(Outcome(n, Status.SKIPPED, "not selected") for n in settings.checks if n not in wanted)
+    for sync in selection.syncs:
+        settings.progress(f"reading the trees of {sync.merge[:10]}")
+        trees = load(repository, sync)
+        files = max(files, len(trees.touched))
+        record = MergeRecord(sync.merge, sync.checked, sync.ours, sync.theirs, sync.bases, sync.subject)
+        context = CheckContext(trees, config, settings.jobs, settings.store, settings.progress, settings.debug)
+        outcomes.extend(Outcome("merge", Status.SKIPPED, "its conflict is not resolved", 0.0, p) for p in sync.unmerged)
+        for name in wanted:
+            settings.progress(f"{name}: {sync.merge[:10]}")
+            run = run_check(name, context)
+            findings.extend(run.result.findings)
+            outcomes.extend((run.outcome, *run.result.outcomes))
+            if name == "lost":
+                counts = run.result
+                record = replace(
+                    record, ours_changes=counts.ours, theirs_changes=counts.theirs, survival=counts.survival
+                )
+        merges.append(record)
+        trees.forget()
+    if not selection.syncs:
+        reason = selection.unanswered or "no merge in the range"
+        outcomes.extend(Outcome(name, Status.SKIPPED, reason) for name in wanted)
+    if settings.selects("lint") and selection.tip is not None:
+        # Late: LibCST and the rules cost time that a run of one check does not have to spend.
+        from guard.commands.linting import lint_range
+
+        settings.progress("linting what changed")
+        linted = lint_range(repository, selection, config, settings.jobs, settings.store)
+        findings.extend(linted.findings)
+        outcomes.extend(linted.outcomes)
+        files = max(files, linted.files)
+    return Report(
+        command="check",
+        version=__version__,
+        findings=ranked(mark(within(findings, selection.paths), config)),
+        outcomes=tuple(outcomes),
+        merges=tuple(merges),
+        files=files,
+        seconds=time.monotonic() - started,
+        notices=selection.notices,
+    )
+
+
+def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Worst first, in an order that does not depend on the order of the checks; each place once."""
+    once = {(finding.fingerprint, finding.path, finding.line): finding for finding in findings}
+    return tuple(sorted(once.values(), key=_rank))
+
+
+def within(findings: Iterable[Finding], paths: Sequence[str]) -> Iterable[Finding]:
+    """The findings in some files and folders, given relative to the repository's root; all of them without any."""
+    wanted = [path.removeprefix("./").rstrip("/") for path in paths]
+    if not wanted or "." in wanted:
+        return findings
+    return [f for f in findings if any(f.path == path or f.path.startswith(f"{path}/") for path in wanted)]
+
+
+def _rank(finding: Finding) -> tuple[int, float, str, int, str]:
+    severity = list(Severity).index(finding.severity)
+    return severity, -finding.score, finding.path, finding.line, finding.fingerprint

@@ -1,0 +1,247 @@
+"""Which syncs a command speaks of: the range options that `check`, `explain` and `restore` share."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from guard.config import Config, load, parse
+from guard.errors import GitError, GuardError, NothingCheckedError
+from guard.git import Repository
+from guard.git.index import merge_heads
+from guard.history import topology
+from guard.history.topology import Sync
+
+# Branch names by which a repository without a remote tells its long-lived branches.
+_LONG_LIVED = ("main", "master")
+
+
+@dataclass(frozen=True, slots=True)
+class RangeOptions:
+    """What the user asked for, as typed."""
+
+    since: str | None = None
+    merge: str | None = None
+    ours: str | None = None
+    theirs: str | None = None
+    base: str | None = None
+    merged: str | None = None
+
+    @property
+    def given(self) -> bool:
+        """Whether any range was named."""
+        return any((self.since, self.merge, self.ours, self.theirs, self.base, self.merged))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is to be checked.
+
+    Attributes:
+        syncs: merges to judge, oldest first.
+        start, tip: commit or tree SHAs between which the branch changed, for the differential linter; None where no
+            range was asked for.
+        unanswered: why a merge that seems to be there could not be judged (exit 3), if so.
+        notices: lines for the reader.
+        paths: show findings of these files and folders only; empty for all.
+    """
+
+    syncs: tuple[Sync, ...] = ()
+    start: str | None = None
+    tip: str | None = None
+    unanswered: str | None = None
+    notices: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+def range_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the range options to a click command; it receives them as one `RangeOptions` named `chosen`."""
+
+    @functools.wraps(command)
+    def with_range(*arguments: Any, **options: Any) -> Any:
+        names = RangeOptions.__dataclass_fields__
+        chosen = RangeOptions(**{name: options.pop(name) for name in names})
+        return command(*arguments, chosen=chosen, **options)
+
+    for option in (
+        click.option("--merged", metavar="REV", help="The result, with --ours and --theirs (default: HEAD)."),
+        click.option("--base", metavar="REV", help="Overrides the merge base."),
+        click.option("--theirs", metavar="REV", help="What was merged in (main)."),
+        click.option("--ours", metavar="REV", help="The branch that receives (dev)."),
+        click.option("--merge", metavar="REV", help="Judge this merge by its own tree."),
+        click.option(
+            "--since",
+            metavar="REV|merge-base|A...B",
+            help="Judge every sync since REV by the tip, so that what a later commit repaired counts as repaired.",
+        ),
+    ):
+        with_range = option(with_range)
+    return with_range
+
+
+def load_config(repository: Repository | None, file: str | None = None) -> Config:
+    """The configuration: of `file`, else of the work tree, else (bare repository) of HEAD's tree.
+
+    Raises:
+        ConfigError: it is wrong.
+        GuardError: `file` cannot be read.
+    """
+    if file is not None:
+        try:
+            data = Path(file).read_bytes()
+        except OSError as error:
+            raise GuardError(f"configuration {file} cannot be read: {error.strerror}") from error
+        return parse(data, file, whole=Path(file).name != "pyproject.toml") or Config()
+    if repository is None:
+        return load(Path.cwd())
+    if repository.work_tree is not None:
+        return load(repository.work_tree)
+    if not repository.exists("HEAD"):
+        return Config()
+    entries = repository.entries(repository.resolve("HEAD"))
+    for name in ("guard.toml", "pyproject.toml"):
+        if name in entries:
+            config = parse(repository.blob(entries[name].sha), f"HEAD:{name}", whole=name == "guard.toml")
+            if config is not None:
+                return config
+    return Config()
+
+
+def select(repository: Repository, chosen: RangeOptions, config: Config) -> Selection:
+    """Turn the user's words into syncs.
+
+    Raises:
+        GitError: a revision is unknown, histories are unrelated, or an octopus merge stands in the range.
+        NothingCheckedError: `--merge` names a commit with one parent.
+    """
+    if chosen.since and (chosen.merge or chosen.ours or chosen.theirs):
+        raise GuardError("--since cannot be combined with --merge, --ours or --theirs")
+    if chosen.ours or chosen.theirs or chosen.base or chosen.merged:
+        if chosen.merge or not (chosen.ours and chosen.theirs):
+            raise GuardError("--ours and --theirs go together (and without --merge); --base and --merged go with them")
+        sync = topology.from_sides(repository, chosen.ours, chosen.theirs, chosen.base, chosen.merged)
+        return Selection((sync,), sync.ours, sync.checked)
+    if chosen.merge:
+        sync = _one_merge(repository, chosen.merge, config)
+        return Selection((sync,), sync.ours, sync.checked)
+    if chosen.since:
+        return _since(repository, chosen.since, config)
+    return _here(repository, config)
+
+
+def in_progress(repository: Repository) -> Selection | None:
+    """The merge being made right now; None when there is none."""
+    heads = merge_heads(repository)
+    if not heads:
+        return None
+    if len(heads) > 1:
+        raise GitError(f"an octopus merge of {len(heads)} heads is in progress, which guard does not judge")
+    sync = topology.in_progress(repository, repository.resolve(heads[0]))
+    return Selection((sync,), sync.ours, sync.checked)
+
+
+def _here(repository: Repository, config: Config) -> Selection:
+    """No range was named: a merge in progress, else HEAD where it is a merge."""
+    current = in_progress(repository) if repository.work_tree is not None else None
+    if current is not None:
+        return current
+    if not repository.exists("HEAD"):
+        return Selection(notices=("the branch has no commit yet; no merge was checked",))
+    head = repository.resolve("HEAD")
+    parents = re.findall(rb"^parent ", repository.git("cat-file", "commit", head).split(b"\n\n", 1)[0], re.MULTILINE)
+    if len(parents) > 1:
+        sync = topology.from_merge(repository, head, others=other_branches(repository, config))
+        return Selection((sync,), sync.ours, sync.checked)
+    return Selection(notices=("no merge was checked: none is in progress and HEAD is none (see --since, --merge)",))
+
+
+def _one_merge(repository: Repository, revision: str, config: Config) -> Sync:
+    others = other_branches(repository, config)
+    try:
+        return topology.from_merge(repository, revision, others=others)
+    except NothingCheckedError:
+        commit = repository.commit(repository.resolve(revision))
+        if config.sync_from and topology.looks_like_sync(commit):
+            return topology.from_squash(repository, commit, repository.resolve(config.sync_from))
+        raise
+
+
+def _since(repository: Repository, since: str, config: Config) -> Selection:
+    start, tip = _ends(repository, since, config)
+    others = other_branches(repository, config)
+    syncs = topology.in_range(repository, start, tip, others)
+    squashed = topology.squashed_in_range(repository, start, tip) if not syncs else []
+    if squashed and config.sync_from:
+        source = repository.resolve(config.sync_from)
+        syncs = [topology.from_squash(repository, commit, source, tip) for commit in reversed(squashed)]
+        squashed = []
+    if squashed:
+        message = topology.one_parent_message(squashed[0])
+        return Selection((), start, tip, message, (message,))
+    notices = () if syncs else (f"no merge was checked: there is none in {start[:10]}..{tip[:10]}",)
+    return Selection(tuple(syncs), start, tip, None, notices)
+
+
+def _ends(repository: Repository, since: str, config: Config) -> tuple[str, str]:
+    """(start, tip) of `--since`."""
+    repository.require_history()
+    if "..." in since:
+        one, _, other = since.partition("...")
+        target, tip = repository.resolve(one or "HEAD"), repository.resolve(other or "HEAD")
+        return _fork(repository, target, tip), tip
+    if ".." in since:
+        one, _, other = since.partition("..")
+        return repository.resolve(one or "HEAD"), repository.resolve(other or "HEAD")
+    tip = repository.resolve("HEAD")
+    if since == "merge-base":
+        return _fork(repository, repository.resolve(target_branch(repository, config)), tip), tip
+    return repository.resolve(since), tip
+
+
+def _fork(repository: Repository, target: str, tip: str) -> str:
+    bases = repository.merge_bases(target, tip)
+    if not bases:
+        raise GitError(f"{target[:10]} and {tip[:10]} have unrelated histories: there is no merge base")
+    # Where a sync made several, the one on the target's own line is where the branch left it.
+    line = set(repository.git("rev-list", "--first-parent", target).decode().split())
+    return next((base for base in bases if base in line), bases[0])
+
+
+def target_branch(repository: Repository, config: Config) -> str:
+    """The branch that `--since merge-base` is relative to: configured, else the upstream, else origin's default.
+
+    Raises:
+        GuardError: none of them is there.
+    """
+    if config.target:
+        candidates = [config.target, f"{repository.remote()}/{config.target}"]
+    else:
+        candidates = ["HEAD@{upstream}", f"{repository.remote()}/HEAD"]
+    for candidate in candidates:
+        if repository.exists(candidate):
+            return candidate
+    if config.target:
+        raise GuardError(
+            f"the configured target {config.target!r} is no revision here: fetch it, or correct [tool.guard]"
+        )
+    raise GuardError(
+        "no branch to be relative to: set target in [tool.guard], or name it as in guard check --since TARGET...HEAD"
+    )
+
+
+def other_branches(repository: Repository, config: Config) -> tuple[str, ...]:
+    """Tips of the long-lived branches that are merged in whole, where the repository tells which they are."""
+    try:
+        target = repository.resolve(target_branch(repository, config))
+    except GuardError:
+        target = None
+    remote = repository.remote()
+    names = [config.sync_from, f"{remote}/HEAD", *(f"{remote}/{name}" for name in _LONG_LIVED), *_LONG_LIVED]
+    tips = {repository.resolve(name): None for name in names if name and repository.exists(name)}
+    return tuple(tip for tip in tips if tip != target)
