@@ -1,0 +1,262 @@
+"""What all verbs share at their edge: the common options, writing the report in its formats, and the exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from guard.codes import CODES
+from guard.errors import ConfigError, GuardError
+from guard.memory import baseline
+from guard.model import Finding, Report, Severity, Status
+from guard.report import FORMATS, PERSONAS, View, render
+
+CLEAN, FOUND, COULD_NOT_RUN, NOTHING_CHECKED = 0, 1, 2, 3
+"""The exit codes (DESIGN §2)."""
+
+FALLBACK_WIDTH = 100
+_FAMILY = re.compile(r"GRD([1-69]\d?|5\d\d)?")
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+Covered = Callable[[baseline.Entry], bool]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """The common options as given; None or empty where the configuration may decide.
+
+    Attributes:
+        formats: each `FORMAT` or `FORMAT=FILE`.
+        select: code prefixes or names to keep; empty means all.
+        ignore: code prefixes or names to leave out.
+        fail_on: least severity that fails the run, `never`, or None for the configured one.
+        baseline: file of accepted findings, or None for the configured one.
+        jobs: worker processes, or None for as many as there are cores.
+    """
+
+    formats: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    fail_on: str | None = None
+    baseline: Path | None = None
+    persona: str | None = None
+    color: str = "auto"
+    verbose: int = 0
+    timings: bool = False
+    jobs: int | None = None
+    cache: bool = True
+
+    def view(self, link_base: str | None = None) -> View:
+        """How this terminal and this reader want the report."""
+        return View(
+            color=wants_color(self.color),
+            width=shutil.get_terminal_size((FALLBACK_WIDTH, 24)).columns,
+            persona=self.persona or PERSONAS[0],
+            verbose=self.verbose,
+            timings=self.timings,
+            link_base=link_base or web_address(os.environ),
+        )
+
+
+def output_options(command: _Command) -> _Command:
+    """Add the common options to a click command; it gets them as one argument `output: OutputOptions`."""
+
+    @functools.wraps(command)
+    def with_output(**given: Any) -> Any:
+        names = [field.name for field in dataclasses.fields(OutputOptions)]
+        values = {name: given.pop(name) for name in names}
+        values["select"] = _split(values["select"])
+        values["ignore"] = _split(values["ignore"])
+        return command(output=OutputOptions(**values), **given)
+
+    options: tuple[Callable[[Any], Any], ...] = (
+        click.option(
+            "--output-format",
+            "-o",
+            "formats",
+            multiple=True,
+            metavar="FORMAT[=FILE]",
+            help=f"Write the report as {', '.join(FORMATS)}; repeat it as FORMAT=FILE for several. Default: text.",
+        ),
+        click.option("--select", multiple=True, metavar="CODE", help="Only these codes, prefixes or names."),
+        click.option("--ignore", multiple=True, metavar="CODE", help="Not these codes, prefixes or names."),
+        click.option(
+            "--fail-on",
+            type=click.Choice([*(severity.value for severity in Severity), "never"]),
+            help="Least severity that makes the exit code 1. Default: error.",
+        ),
+        click.option("--baseline", type=click.Path(path_type=Path), help="File of accepted findings."),
+        click.option("--persona", type=click.Choice(PERSONAS), help="How much the text shows."),
+        click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours."),
+        click.option("--verbose", "-v", count=True, help="Every group and place; twice: notes and all four trees too."),
+        click.option("--timings", is_flag=True, help="Show the seconds of each check."),
+        click.option("--jobs", type=click.IntRange(min=1), help="Worker processes. Default: the number of cores."),
+        click.option("--cache/--no-cache", default=True, help="Remember parsed files between runs."),
+    )
+    decorated: Any = with_output
+    for option in reversed(options):
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]
+
+
+def finish(report: Report, options: OutputOptions, covered: Covered | None = None, link_base: str | None = None) -> int:
+    """Narrow the report to what was asked, mark accepted findings, write it and return the exit code.
+
+    Args:
+        report: the facts of the run.
+        options: the common options, with the configuration already filled in.
+        covered: whether an entry of the baseline would have been seen if it still held; None reports none as stale.
+        link_base: web address of the repository for links.
+
+    Raises:
+        GuardError: a selector, format or file is wrong.
+    """
+    report = narrow(report, options.select, options.ignore)
+    if options.baseline is not None:
+        entries = baseline.read(options.baseline)
+        report = baseline.apply(report, entries, str(options.baseline), covered)
+    emit(report, options.formats, options.view(link_base))
+    return exit_code(report, options.fail_on)
+
+
+def emit(report: Report, formats: Sequence[str], view: View) -> None:
+    """Write the report in every format, to its file or to standard output; text where none is given.
+
+    Files are replaced whole or not at all. Colours go to standard output only.
+
+    Raises:
+        GuardError: an unknown format, two formats for standard output, or a file that cannot be written.
+    """
+    targets = [_target(given) for given in formats] or [("text", None)]
+    if sum(1 for _, file in targets if file is None) > 1:
+        raise GuardError("only one report format can go to standard output: give the others as FORMAT=FILE")
+    for name, file in targets:
+        if file is None:
+            _print(render(report, name, view))
+            continue
+        _write(file, render(report, name, dataclasses.replace(view, color=False)))
+        click.echo(f"wrote {file} ({name}, {len(report.findings)} findings)", err=True)
+
+
+def exit_code(report: Report, fail_on: Severity | str | None) -> int:
+    """The exit code of a run that came to its end.
+
+    Args:
+        report: the facts.
+        fail_on: least severity that fails; None means error, `never` none.
+
+    Returns:
+        2 if a check failed (silence of the others proves nothing), else 1 if a standing finding is at or above
+        `fail_on`, else 3 if no check ran, else 0.
+    """
+    statuses = {outcome.status for outcome in report.outcomes}
+    if Status.FAILED in statuses:
+        return COULD_NOT_RUN
+    if fail_on != "never":
+        least = Severity(fail_on or Severity.ERROR).rank
+        if any(finding.severity.rank <= least and finding.accepted is None for finding in report.findings):
+            return FOUND
+    return CLEAN if Status.RAN in statuses else NOTHING_CHECKED
+
+
+def matches(finding: Finding, selectors: Sequence[str]) -> bool:
+    """Whether one of the selectors is a prefix of the finding's code or is its name."""
+    return any(finding.code.startswith(selector) or finding.name == selector for selector in selectors)
+
+
+def narrow(report: Report, select: Sequence[str], ignore: Sequence[str]) -> Report:
+    """The report with the selected findings only.
+
+    Raises:
+        ConfigError: a selector names no code; taking it as "nothing" would silence a check by a typing error.
+    """
+    known = set(CODES) | {rule.code for rule in report.rules} | {finding.code for finding in report.findings}
+    names = {name for name, _ in CODES.values()} | {rule.name for rule in report.rules}
+    names |= {finding.name for finding in report.findings}
+    for selector in (*select, *ignore):
+        # A family may have no member in this run, nor a repository any pin; of the others every code is known.
+        family = _FAMILY.fullmatch(selector) is not None
+        if not family and selector not in names and not any(code.startswith(selector) for code in known):
+            raise ConfigError(f"no code or rule is called {selector!r}: `guard rules` lists them")
+    if not select and not ignore:
+        return report
+    kept = tuple(
+        finding
+        for finding in report.findings
+        if (not select or matches(finding, select)) and not (ignore and matches(finding, ignore))
+    )
+    return dataclasses.replace(report, findings=kept)
+
+
+def wants_color(choice: str) -> bool:
+    """Whether standard output gets colours: the option, else NO_COLOR, FORCE_COLOR, else whether it is a terminal."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def web_address(environ: Any) -> str | None:
+    """Web address of the repository that a GitHub or GitLab job works on, from the job's variables."""
+    server, name = environ.get("GITHUB_SERVER_URL"), environ.get("GITHUB_REPOSITORY")
+    if server and name:
+        return f"{server.rstrip('/')}/{name}"
+    project: str | None = environ.get("CI_PROJECT_URL")
+    return f"{project}/-" if project else None
+
+
+def _split(given: Sequence[str]) -> tuple[str, ...]:
+    return tuple(part.strip() for text in given for part in text.split(",") if part.strip())
+
+
+def _target(given: str) -> tuple[str, Path | None]:
+    name, separator, file = given.partition("=")
+    if name not in FORMATS:
+        raise GuardError(f"there is no report format {name!r}: choose from {', '.join(FORMATS)}")
+    if separator and not file:
+        raise GuardError(f"--output-format {given}: the file name is missing")
+    return name, Path(file) if separator and file != "-" else None
+
+
+def _print(text: str) -> None:
+    """Write bytes, so that a terminal with another encoding cannot stop the run."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; what would fail next is the flush at exit.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _write(file: Path, text: str) -> None:
+    """Replace the file whole: a half-written SARIF file would be read as a clean one."""
+    try:
+        handle, partial = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(text.encode("utf-8", "backslashreplace"))
+            # mkstemp makes a private file; a report is as readable as any other file its writer makes.
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(partial).chmod(0o666 & ~mask)
+            Path(partial).replace(file)
+        except BaseException:
+            Path(partial).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise GuardError(f"cannot write the report to {file}: {error.strerror or error}") from error

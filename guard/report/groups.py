@@ -1,0 +1,109 @@
+"""Findings grouped by what a person acts on: the fix that was lost, else the file with the same kind of trouble."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from guard.model import Finding, Origin, Verdict
+from guard.report.plain import one_line, plural
+
+LOST_TEST = "GRD207"
+
+_SAID = {
+    Verdict.LOST: "is lost",
+    Verdict.REVERTED: "is reverted",
+    Verdict.PARTLY: "is partly lost",
+    Verdict.DEAD: "is there but dead",
+    Verdict.REVIVED: "deleted code that is back",
+}
+# What the headline says when one fix met several fates: the loudest first.
+_LOUDEST = (Verdict.REVERTED, Verdict.LOST, Verdict.DEAD, Verdict.PARTLY, Verdict.REVIVED)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The findings of one fix, or of one kind in one file; the worst first."""
+
+    origin: Origin | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def worst(self) -> Finding:
+        """The finding that stands for the group."""
+        return self.findings[0]
+
+    @property
+    def label(self) -> str:
+        """`#5798`, a short SHA, or the name of the code."""
+        return origin_label(self.origin) if self.origin else self.worst.name
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files it speaks of, those with the worst finding first."""
+        return tuple(dict.fromkeys(finding.path for finding in self.findings))
+
+
+def origin_label(origin: Origin) -> str:
+    """How people call a change: its pull request number, else its short SHA."""
+    return f"#{origin.pr}" if origin.pr is not None else origin.commit[:10]
+
+
+def subject_of(origin: Origin) -> str:
+    """The first line of the commit message, without the pull request number that the label already says."""
+    return one_line(origin.subject.removesuffix(f"(#{origin.pr})"))
+
+
+def rank(finding: Finding) -> tuple[int, float, int, int, str, int, str]:
+    """Sort key, worst first: severity, then score, numeric, with an origin, and the place as the tie-breaker."""
+    return (
+        finding.severity.rank,
+        -finding.score,
+        0 if finding.numeric else 1,
+        0 if finding.origins else 1,
+        finding.path,
+        finding.line,
+        finding.fingerprint,
+    )
+
+
+def group(findings: Iterable[Finding]) -> list[Group]:
+    """Group by the first origin's pull request or commit, else by code and path; worst group first."""
+    members: dict[object, list[Finding]] = {}
+    for finding in sorted(findings, key=rank):
+        key: object = (finding.code, finding.path)
+        if finding.origins:
+            origin = finding.origins[0]
+            key = origin.pr if origin.pr is not None else origin.commit
+        members.setdefault(key, []).append(finding)
+    return [Group(found[0].origins[0] if found[0].origins else None, tuple(found)) for found in members.values()]
+
+
+def headline(found: Group) -> str:
+    """One sentence: `#5798 "Fix …" is reverted in router.py; its test is still there`, without the label."""
+    if found.origin is None:
+        return one_line(found.worst.message)
+    verdicts = Counter(finding.verdict for finding in found.findings if finding.severity is found.worst.severity)
+    said = next((_SAID[verdict] for verdict in _LOUDEST if verdicts[verdict]), None)
+    if said is None:
+        return f"meets {plural(len(found.findings), 'break')} in {_places(found)}"
+    tail = _tests(found)
+    return f"{said} in {_places(found)}" + (f"; {tail}" if tail else "")
+
+
+def _places(found: Group) -> str:
+    names = [posixpath.basename(path) for path in found.paths]
+    if len(names) <= 2:
+        return " and ".join(names)
+    return f"{names[0]} and {plural(len(names) - 1, 'other file')}"
+
+
+def _tests(found: Group) -> str:
+    """What the report knows of the tests that came with the fix; empty where the commit touched none."""
+    if any(finding.code == LOST_TEST for finding in found.findings):
+        return "its test is lost too" if len(found.findings) > 1 else ""
+    if found.origin is None or not found.origin.tests:
+        return ""
+    return "its test is still there" if len(found.origin.tests) == 1 else "its tests are still there"

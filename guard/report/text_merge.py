@@ -1,0 +1,82 @@
+"""The head of the text view: one sync, how much of each side survives, and what later commits repaired."""
+
+from __future__ import annotations
+
+from guard.model import ChangeCount, MergeRecord, Report, Survival
+from guard.report.groups import group, origin_label
+from guard.report.paint import Paint
+from guard.report.plain import cut, cut_path, display_width, one_line, plural
+from guard.report.view import View
+
+MOST_FILES = 6
+MOST_REPAIRED = 5
+
+
+def merge_lines(merge: MergeRecord, report: Report, paint: Paint, width: int, view: View) -> list[str]:
+    """What was judged, then the files of which least survives."""
+    subject = one_line(merge.subject)
+    said = f"merge {merge.merged[:10]}"
+    if merge.checked != merge.merged:
+        said += f", judged at {merge.checked[:10]}"
+    room = width - display_width(said) - 3
+    head = paint(said, "bold") + (f' "{cut(subject, room - 2)}"' if subject and room > 12 else "")
+    bases = " ".join(base[:10] for base in merge.base[:3]) or "none"
+    lines = [head, paint(cut(f"  ours {merge.ours[:10]} ← theirs {merge.theirs[:10]}, base {bases}", width), "dim")]
+    counts = [_survives(merge.ours_changes, "ours"), _survives(merge.theirs_changes, "theirs")]
+    if any(counts):
+        lines.append(cut("  changes that survive: " + " · ".join(filter(None, counts)), width))
+    rows = worst_files(merge)
+    most = len(rows) if view.max_lines is None else max(2, MOST_FILES // max(1, len(report.merges)))
+    shown = rows[:most]
+    if shown:
+        name = min(max(display_width(one_line(row.path)) for row in shown), width - 48)
+        lines.append("  least survives in")
+        for row in shown:
+            path = cut_path(one_line(row.path), name)
+            path += " " * (name - display_width(path))
+            lines.append(f"    {path}  {paint(survival_sentence(row), 'bold' if row.kept * 2 < row.total else 'dim')}")
+        if len(rows) > most:
+            lines.append(paint(f"    … and {plural(len(rows) - most, 'more file side')} with losses", "dim"))
+    return lines
+
+
+def repaired_lines(merge: MergeRecord, paint: Paint, width: int, view: View) -> list[str]:
+    """What the sync lost and a later commit brought back, a line for each fix."""
+    if not merge.repaired:
+        return []
+    groups = group(merge.repaired)
+    most = len(groups) if view.max_lines is None else MOST_REPAIRED
+    lines = ["", f"repaired by a later commit: {plural(len(merge.repaired), 'place')}"]
+    for found in groups[:most]:
+        by = found.worst.repaired_by
+        name = f"{found.label} in {one_line(found.worst.path)}"
+        said = f"{name} by {origin_label(by)} {one_line(by.subject)}" if by else name
+        lines.append(f"  {paint('repaired', 'green')} {cut(said, width - 11)}")
+    if len(groups) > most:
+        lines.append(paint(f"  … and {plural(len(groups) - most, 'more change')} repaired", "dim"))
+    return lines
+
+
+def worst_files(merge: MergeRecord) -> list[Survival]:
+    """Files and sides with losses: the least surviving share first, then the most lost."""
+    rows = [row for row in merge.survival if row.kept < row.total]
+    # A file with one change of which none survives says less than one with thirty of which one does, so the
+    # share is taken as if one more change had survived on either account (Laplace's rule).
+    return sorted(rows, key=lambda row: ((row.kept + 1) / (row.total + 2), row.kept - row.total, row.path, row.side))
+
+
+def survival_sentence(row: Survival) -> str:
+    """`4 % of ours' 31 changes survive`."""
+    share = 100 * row.kept // row.total if row.total else 100
+    if row.kept and not share:
+        share = 1
+    return (
+        f"{share:3d} % of {row.side.value}' {plural(row.total, 'change')} {'survives' if row.total == 1 else 'survive'}"
+    )
+
+
+def _survives(count: ChangeCount, side: str) -> str:
+    if not count.total:
+        return ""
+    share = 100 * (count.total - count.lost) // count.total
+    return f"{side} {count.total - count.lost:,} of {count.total:,} ({share} %)"
