@@ -68,7 +68,6 @@ class Repository:
         shallow = common_directory / "shallow"
         self.is_shallow = shallow.exists() and shallow.stat().st_size > 0
         # A repository copied as plain objects and refs has no configuration file: that is no error.
-        listing = ("config", "--local", "-z", "--list")
         has_settings = (common_directory / "config").is_file()
         settings = (
             self._here.run("config", "--local", "-z", "--list", accept=(0, 1, 128)).output if has_settings else b""
