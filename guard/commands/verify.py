@@ -1,0 +1,127 @@
+"""`guard verify`: run the gradient invariances against a tree. The only verb that runs the analysed code."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from guard import __version__
+from guard.commands.output import OutputOptions, finish, output_options
+from guard.errors import GuardError
+from guard.invariance.selection import SelectionError, compile_expression
+from guard.invariance.session import Request, records
+from guard.invariance.tree import open_tree
+from guard.invariance.verdict import Verdict, beside, judge
+from guard.model import Report
+
+
+@click.command("verify")
+@click.option(
+    "--tree", "tree", default=".", metavar="REV|DIR", help="Tree to measure; `installed` is the package of --python."
+)
+@click.option("--against", metavar="REV|DIR", help="A second tree, shown beside the first.")
+@click.option(
+    "--python",
+    metavar="EXE",
+    envvar="GUARD_VERIFY_PYTHON",
+    help="Interpreter that has torch. Default: python3 of the path.",
+)
+@click.option(
+    "--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", help="Where ranks run. Default: auto."
+)
+@click.option(
+    "--ranks", type=click.IntRange(min=1), help="Most ranks a cut may use. Default: 4, or the number of GPUs."
+)
+@click.option(
+    "--suite", type=click.Choice(["essential", "full"]), default="essential", help="How many cases. Default: essential."
+)
+@click.option("-k", "expression", default="", metavar="EXPR", help="Only matching cases: words with and, or, not.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), default=60.0, help="Seconds one run of ranks may take. Default: 60."
+)
+@click.option("--pool", is_flag=True, hidden=True, help="Persistent ranks on the CPU too, as on GPUs.")
+@output_options
+def verify(
+    tree: str,
+    against: str | None,
+    python: str | None,
+    device: str,
+    ranks: int | None,
+    suite: str,
+    expression: str,
+    timeout: float,
+    pool: bool,
+    output: OutputOptions,
+) -> int:
+    """Prove on a tree that gradients do not depend on how a batch is cut.
+
+    This runs the code of the tree, in processes of the interpreter given by --python.
+    """
+    started = time.monotonic()
+    try:
+        compile_expression(expression or "all")
+    except SelectionError as error:
+        raise GuardError(f"-k: {error}") from error
+    request = Request(interpreter(python), device, ranks, suite, expression, timeout, pool)
+    previous = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        verdict = measure(tree, request)
+        other = measure(against, request) if against else None
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+    verdicts = [verdict, *([other] if other else [])]
+    return finish(
+        Report(
+            command="verify",
+            version=__version__,
+            findings=beside(verdict.findings, other) if other else verdict.findings,
+            outcomes=tuple(outcome for each in verdicts for outcome in each.outcomes),
+            invariance=tuple(row for each in verdicts for row in each.rows),
+            seconds=time.monotonic() - started,
+            notices=tuple(each.notice for each in verdicts if each.notice),
+        ),
+        output,
+    )
+
+
+def interpreter(given: str | None) -> str:
+    """The interpreter that measures.
+
+    Raises:
+        GuardError: there is none of that name.
+    """
+    found = shutil.which(given) if given else shutil.which("python3") or sys.executable
+    if not found:
+        raise GuardError(f"--python {given}: there is no such interpreter")
+    return str(Path(found).absolute())
+
+
+def measure(given: str, request: Request) -> Verdict:
+    """Measure one tree, with everything temporary below one folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="guard-verify-", ignore_cleanup_errors=True) as folder:
+        started = time.monotonic()
+        found = open_tree(given, Path(folder), request.python)
+        scratch = Path(folder) / "ranks"
+        scratch.mkdir()
+        shown = sys.stderr.isatty()
+        taken = []
+        for number, record in enumerate(records(request, found.folder, scratch)):
+            taken.append(record)
+            if shown and record["type"] == "case":
+                click.echo(
+                    f"\r\x1b[K{found.label}: {number}/{taken[0].get('cases', '?')} {record['case']}", err=True, nl=False
+                )
+        if shown:
+            click.echo("\r\x1b[K", err=True, nl=False)
+        return judge(found, taken, time.monotonic() - started)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

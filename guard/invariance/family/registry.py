@@ -1,0 +1,13 @@
+"""The families in the order in which they run and are shown."""
+
+from __future__ import annotations
+
+from guard.invariance.case import Case
+from guard.invariance.family import router, router_parallel
+
+FAMILIES = (router, router_parallel)
+
+
+def all_cases() -> list[Case]:
+    """Every case of every family."""
+    return [case for family in FAMILIES for case in family.cases()]

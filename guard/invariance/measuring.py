@@ -1,0 +1,201 @@
+"""The worker's work: import the tree, measure the selected cases one by one, write one JSON record each."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from guard.invariance.case import Case, Cut, Run
+from guard.invariance.family.registry import all_cases
+from guard.invariance.selection import SelectionError, compile_expression
+
+Emit = Callable[[dict[str, Any]], None]
+
+
+class FatalError(Exception):
+    """Nothing can be measured."""
+
+
+def options(arguments: list[str]) -> argparse.Namespace:
+    """Read the command line of the worker."""
+    parser = argparse.ArgumentParser(prog="guard.invariance.worker", description=__doc__)
+    parser.add_argument("--tree", type=Path, required=True, help="folder that holds megatron/core")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    parser.add_argument("--ranks", type=int, default=None, help="most ranks a cut may use")
+    parser.add_argument("--suite", choices=("essential", "full"), default="essential")
+    parser.add_argument("-k", dest="expression", default="", help="words with and, or, not")
+    parser.add_argument("--timeout", type=float, default=60.0, help="seconds a run may take")
+    parser.add_argument("--pool", action="store_true", help="persistent ranks on the CPU too")
+    parser.add_argument("--scratch", type=Path, default=None, help="folder for stores and stacks")
+    parser.add_argument("--output", type=Path, default=None, help="append the records to this file")
+    return parser.parse_args(arguments)
+
+
+def selected(suite: str, expression: str) -> list[tuple[Case, Cut]]:
+    """Cases of the suite with their cuts, in order.
+
+    Raises:
+        SelectionError: if the expression cannot be read.
+    """
+    matches = compile_expression(expression) if expression.strip() else lambda _texts: True
+    chosen = []
+    for case in all_cases():
+        for cut in case.cuts_of(suite):
+            if matches([case.name, case.family, case.tier.value, case.code, *cut.label().split()]):
+                chosen.append((case, cut))
+    return chosen
+
+
+class Launcher(Protocol):
+    """What measures a run, whatever the ranks are."""
+
+    def measure(self, run: Run) -> Any:
+        """One run on fresh or reused ranks."""
+
+    def close(self) -> None:
+        """End what was kept."""
+
+
+def measure_cases(chosen: list[tuple[Case, Cut]], launcher: Launcher, ranks: int, emit: Emit) -> None:
+    """Measure the cases; every one ends in a record."""
+    from guard.invariance.compare import compare
+    from guard.invariance.launch.answer import Answer, Failed, Measured, Skipped
+
+    references: dict[str, Answer] = {}
+    for case, cut in chosen:
+        started = time.monotonic()
+        record: dict[str, Any] = {"type": "case", "case": case.name, "cut": vars(cut), "tolerance": case.tolerance}
+        reference_run, run = case.reference_run(cut), case.run(cut)
+        needed = max(run.cut.ranks, reference_run.cut.ranks)
+        if needed > ranks:
+            record |= {"status": "skipped", "reason": f"needs {needed} ranks, {ranks} given"}
+            emit(record)
+            continue
+        if reference_run.key not in references:
+            references[reference_run.key] = launcher.measure(reference_run)
+        reference = references[reference_run.key]
+        answer = launcher.measure(run) if isinstance(reference, Measured) else reference
+        match reference, answer:
+            case Measured(), Measured():
+                found = compare(case, cut, reference, answer)
+                record |= {"status": "ok" if found.same else "differs", "ratio": found.ratio, "rel": found.rel}
+                record |= {"equals": found.equals, "apart": found.apart, "worst": found.worst, "reason": found.reason}
+            case _, Skipped(reason):
+                record |= {"status": "skipped", "reason": reason}
+            case _, Failed(reason):
+                which = "" if isinstance(reference, Measured) else "the reference: "
+                record |= {"status": "failed", "reason": which + reason}
+        emit(record | {"seconds": round(time.monotonic() - started, 3)})
+
+
+@contextlib.contextmanager
+def quiet_output() -> Iterator[int]:
+    """Send what the tree prints to standard error; yields the descriptor of the real standard output."""
+    sys.stdout.flush()
+    real = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield real
+    finally:
+        sys.stdout.flush()
+        os.dup2(real, 1)
+        os.close(real)
+
+
+def writer(descriptor: int, output: Path | None) -> Emit:
+    """A function that writes one record a line."""
+
+    def emit(record: dict[str, Any]) -> None:
+        line = (json.dumps(record) + "\n").encode()
+        if output is not None:
+            with output.open("ab") as file:
+                file.write(line)
+        os.write(descriptor, line)
+
+    return emit
+
+
+def open_tree(tree: Path, device: str) -> tuple[str, str, str]:
+    """Import torch, choose the device, import the tree.
+
+    Returns:
+        Device, torch's version, the tree's version.
+
+    Raises:
+        FatalError: if any of it does not work.
+    """
+    from_environment = device
+    try:
+        import torch
+    except ImportError as error:
+        raise FatalError(
+            f"{sys.executable} has no torch ({error}): give --python an interpreter that has it"
+        ) from error
+    import torch
+
+    from guard.invariance.rank import program, shims
+    from guard.invariance.rank.tree import TreeError, UnavailableError, check_origin, enter
+
+    if from_environment == "cuda" and not torch.cuda.is_available():
+        raise FatalError("--device cuda, but torch sees no CUDA device")
+    chosen = "cuda" if from_environment != "cpu" and torch.cuda.is_available() else "cpu"
+    if chosen == "cpu":
+        shims.on_cpu()
+    if not (tree / "megatron" / "core").is_dir():
+        raise FatalError(f"{tree} has no folder megatron/core")
+    try:
+        version = enter(tree)
+        program.prepare(chosen)
+        check_origin(tree)
+    except (TreeError, UnavailableError) as error:
+        raise FatalError(str(error)) from error
+    except Exception as error:
+        raise FatalError(f"the tree {tree} does not import: {type(error).__name__}: {error}") from error
+    return chosen, torch.__version__, version
+
+
+def main(arguments: list[str]) -> int:
+    """Entry point. Returns 0 when every case has a record, 2 when nothing could be measured."""
+    given = options(arguments)
+    os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "1")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with quiet_output() as descriptor:
+        emit = writer(descriptor, given.output)
+        try:
+            return _measure(given, emit)
+        except (FatalError, SelectionError) as error:
+            emit({"type": "fatal", "reason": str(error)})
+            return 2
+
+
+def _measure(given: argparse.Namespace, emit: Emit) -> int:
+    chosen = selected(given.suite, given.expression)
+    device, torch_version, version = open_tree(given.tree.resolve(), given.device)
+    import torch
+
+    from guard.invariance.launch.answer import AbandonedError
+    from guard.invariance.launch.fork import Forked
+
+    ranks = given.ranks or (torch.cuda.device_count() if device == "cuda" else 4)
+    emit({"type": "start", "device": device, "torch": torch_version, "version": version, "cases": len(chosen)})
+    with contextlib.ExitStack() as stack:
+        scratch = given.scratch or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="guard-ranks-")))
+        launcher: Launcher = Forked(scratch, given.timeout)
+        stack.callback(launcher.close)
+        try:
+            measure_cases(chosen, launcher, ranks, emit)
+        except AbandonedError:
+            return 2
+    emit({"type": "end"})
+    return 0

@@ -1,0 +1,47 @@
+"""The list of rank programs by name, and what one rank does for one run."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import torch
+
+from guard.invariance.case import Run
+from guard.invariance.rank import adapt, shims
+from guard.invariance.rank.shard import Shard
+from guard.invariance.rank.world import build_groups, leave_groups
+
+PROGRAMS: dict[str, str] = {
+    "router": "guard.invariance.rank.router",
+}
+
+
+def prepare(device: str) -> None:
+    """Import what every program needs and bridge what the tree lacks; once a process, before any run."""
+    for name in ("parallel_state", "distributed", "pipeline_parallel.schedules", "transformer.moe.router"):
+        importlib.import_module(f"megatron.core.{name}")
+    importlib.import_module("megatron.core.models.gpt.gpt_model")
+    importlib.import_module("megatron.core.models.gpt.gpt_layer_specs")
+    adapt.missing_packages()
+    adapt.plain_random_state()
+    adapt.plain_norms()
+    if device == "cpu":
+        torch.set_num_threads(1)
+
+
+def perform(run: Run, device: torch.device) -> list[Shard]:
+    """Measure one run on this rank; the default group of the run's ranks must exist.
+
+    Returns:
+        This rank's pieces.
+    """
+    program: Any = getattr(importlib.import_module(PROGRAMS[run.program]), run.program)
+    world = build_groups(run.cut, device)
+    try:
+        if device.type == "cpu":
+            with shims.CudaToCpu():
+                return list(program(world, run.options))
+        return list(program(world, run.options))
+    finally:
+        leave_groups()

@@ -1,0 +1,85 @@
+"""What Megatron-Core needs so that its CUDA-only lines run on a CPU. The computed numbers stay the tree's own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.overrides import TorchFunctionMode
+
+CPU = torch.device("cpu")
+
+
+def before_torch() -> None:
+    """Environment that must be set before torch is imported: no compiler, one thread a rank."""
+    os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "1")
+
+
+def _is_cuda(value: object) -> bool:
+    if isinstance(value, torch.device):
+        return bool(value.type == "cuda")
+    return isinstance(value, str) and value.split(":")[0] == "cuda"
+
+
+class CudaToCpu(TorchFunctionMode):  # type: ignore[misc]
+    """Maps `device="cuda"`, `.cuda()` and `.to("cuda")` to the CPU while active."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Rewrite the device arguments, then call."""
+        kwargs = dict(kwargs or {})
+        if func is torch.Tensor.cuda:
+            return args[0]
+        if _is_cuda(kwargs.get("device")):
+            kwargs["device"] = CPU
+        if func is torch.Tensor.to:
+            args = tuple(CPU if _is_cuda(argument) else argument for argument in args)
+        return func(*args, **kwargs)
+
+
+class _Stream:
+    """A stream that has nothing to order."""
+
+    def __init__(self, *_args: Any, **_kwargs: Any) -> None: ...
+
+    def __getattr__(self, _name: str) -> Any:
+        return lambda *_args, **_kwargs: None
+
+    def __enter__(self) -> _Stream:
+        return self
+
+    def __exit__(self, *_details: object) -> None: ...
+
+
+def on_cpu() -> None:
+    """Patch torch for a process without CUDA; call after torch and before the tree is imported."""
+    torch.set_num_threads(1)
+    cuda: Any = torch.cuda
+    cuda.current_device = lambda: CPU
+    cuda.set_device = lambda _device: None
+    for name in ("current_stream", "default_stream"):
+        setattr(cuda, name, lambda *_args, **_kwargs: _Stream())
+    cuda.Stream = cuda.Event = _Stream
+    cuda.stream = lambda _stream: contextlib.nullcontext()
+    cuda.synchronize = lambda *_args, **_kwargs: None
+    tensor: Any = torch.Tensor
+    tensor.cuda = lambda self, *_args, **_kwargs: self
+
+    # Split sizes arrive as CPU tensors: the device-to-host copy that makes lists of them is skipped off CUDA.
+    exchange = dist.all_to_all_single
+
+    def all_to_all_single(
+        output: Any, source: Any, output_splits: Any = None, input_splits: Any = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        renamed = {"output_split_sizes": output_splits, "input_split_sizes": input_splits}
+        for name, given in renamed.items():
+            value = kwargs.pop(name, given)
+            renamed[name] = value.tolist() if isinstance(value, torch.Tensor) else value
+        return exchange(output, source, *renamed.values(), *args, **kwargs)
+
+    distributed: Any = dist
+    distributed.all_to_all_single = all_to_all_single
