@@ -1,4 +1,4 @@
-"""Remembered facts: what was computed of a content once need not be computed again."""
+"""Where facts about blobs may be kept between runs: the protocol, and the store that keeps nothing."""
 
 from __future__ import annotations
 
@@ -6,21 +6,36 @@ from typing import Protocol
 
 
 class FactStore(Protocol):
-    """Bytes by kind and key. A key names content (a blob's SHA, a hash of rules), so an entry never goes stale."""
+    """Bytes by kind and key. A key names everything that the fact depends on, so that nothing ever goes stale."""
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """What was put under this kind and key, or None."""
+        """The bytes kept under this kind and key, or None."""
 
-    def put(self, kind: str, key: str, value: bytes) -> None:
-        """Remember a value; failing to is no error."""
+    def put(self, kind: str, key: str, data: bytes) -> None:
+        """Keep bytes; a store that cannot write forgets them silently."""
+
+
+class MemoryStore:
+    """Keeps facts for the life of the process."""
+
+    def __init__(self) -> None:
+        self._facts: dict[tuple[str, str], bytes] = {}
+
+    def get(self, kind: str, key: str) -> bytes | None:
+        """The bytes kept under this kind and key, or None."""
+        return self._facts.get((kind, key))
+
+    def put(self, kind: str, key: str, data: bytes) -> None:
+        """Keep bytes until the process ends."""
+        self._facts[kind, key] = data
 
 
 class NullStore:
-    """Remembers nothing."""
+    """Keeps nothing: every question is answered afresh."""
 
-    def get(self, kind: str, key: str) -> bytes | None:  # noqa: ARG002
-        """None, always."""
+    def get(self, kind: str, key: str) -> bytes | None:
+        """Never has anything."""
         return None
 
-    def put(self, kind: str, key: str, value: bytes) -> None:
-        """Nothing happens."""
+    def put(self, kind: str, key: str, data: bytes) -> None:
+        """Forget at once."""

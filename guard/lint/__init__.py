@@ -1,0 +1,1 @@
+"""The linter: YAML rules over Python sources; no analysed code is ever imported."""

@@ -1,0 +1,268 @@
+"""One rule against one file: candidates, conditions, and what did not hold."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from guard.lint.calls import Calls, Certainty
+from guard.lint.definitions import Definitions
+from guard.lint.facts import FileFacts
+from guard.lint.language import Clause, Condition, Defined, Has, Rule, ValueTest
+from guard.lint.patterns import Pattern
+from guard.lint.surroundings import Surroundings
+from guard.lint.unify import Bindings, Unifier
+from guard.lint.values import Values
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place where a rule does not hold, and what its holes stand for there."""
+
+    rule: Rule
+    clause: Clause
+    node: ast.AST
+    at: ast.AST
+    bindings: Bindings
+    sure: bool
+
+
+class Matcher:
+    """Applies rules to one file. `tick` is called often and may raise to end a file that takes too long."""
+
+    def __init__(self, facts: FileFacts, tick: Callable[[], None]) -> None:
+        self.facts = facts
+        self.tick = tick
+        self.definitions = Definitions(facts)
+        self.unifier = Unifier(facts)
+        self.calls = Calls(facts, self.definitions)
+        self.values = Values(facts, self.definitions, self.unifier, tick)
+        self.surroundings = Surroundings(facts, self.definitions, self.unifier)
+
+    def hits(self, rule: Rule) -> Iterator[Hit]:
+        """All places where the rule does not hold; each place once a clause."""
+        for clause in rule.match:
+            seen: set[ast.AST] = set()
+            for node, env, certainty in self.candidates(clause):
+                self.tick()
+                if clause.in_ is not None and not self.surroundings.in_place(clause.in_, node):
+                    continue
+                for hit in self._judge(rule, clause, node, env, certainty):
+                    if hit.at not in seen:
+                        seen.add(hit.at)
+                        yield hit
+
+    def candidates(self, clause: Clause) -> Iterator[tuple[ast.AST, Bindings, Certainty]]:
+        """Nodes that a clause looks at, with what is bound there and how sure the callee is."""
+        if clause.call:
+            for node in self.facts.by_type.get(ast.Call, ()):
+                if isinstance(node, ast.Call):
+                    certainty = max(self.calls.means(node, spec) for spec in clause.call)
+                    if certainty is not Certainty.NO:
+                        yield node, {}, certainty
+            return
+        for pattern in clause.pattern:
+            for node in self._of_kind(pattern):
+                bound = self.unifier.match(pattern, node, {})
+                if bound is not None:
+                    yield node, bound, Certainty.YES
+
+    def _of_kind(self, pattern: Pattern) -> list[ast.AST]:
+        head = pattern.head
+        if isinstance(head, ast.Name | ast.Attribute):
+            found = self.facts.by_type
+            return [*found.get(ast.Attribute, ()), *found.get(ast.Name, ())]
+        return self.facts.by_type.get(type(head), [])
+
+    def _judge(self, rule: Rule, clause: Clause, node: ast.AST, env: Bindings, certainty: Certainty) -> Iterator[Hit]:
+        for bound in self._all(clause.where, clause, node, env):
+            if clause.require and any(True for _ in self._all(clause.require, clause, node, bound)):
+                continue
+            sure = certainty is Certainty.YES and not self._hidden(clause, node)
+            at = bound.get(clause.at, node) if clause.at else node
+            if not hasattr(at, "lineno"):
+                at = node
+            yield Hit(rule, clause, node, at, bound, sure)
+
+    def _hidden(self, clause: Clause, node: ast.AST) -> bool:
+        """Whether `*args` or `**kwargs` may carry an argument that the clause asks about."""
+        asked = any(c.passes or (c.value is not None and c.value.argument) for c in flat(clause.require))
+        return asked and isinstance(node, ast.Call) and self.calls.arguments(node, clause.parameters).hidden
+
+    def _all(
+        self, conditions: tuple[Condition, ...], clause: Clause, node: ast.AST, env: Bindings
+    ) -> Iterator[Bindings]:
+        if not conditions:
+            yield env
+            return
+        for bound in self._one(conditions[0], clause, node, env):
+            yield from self._all(conditions[1:], clause, node, bound)
+
+    def _one(self, condition: Condition, clause: Clause, node: ast.AST, env: Bindings) -> Iterator[Bindings]:
+        self.tick()
+        around = self.surroundings
+        if condition.not_:
+            if not any(True for _ in self._all(condition.not_, clause, node, env)):
+                yield env
+        elif condition.any_:
+            for option in condition.any_:
+                yield from self._one(option, clause, node, env)
+        elif condition.all_:
+            yield from self._all(condition.all_, clause, node, env)
+        elif condition.value is not None:
+            yield from self._value(condition.value, clause, node, env)
+        elif condition.before:
+            for pattern in condition.before:
+                yield from around.before(pattern, node, env)
+        elif condition.after:
+            for pattern in condition.after:
+                yield from around.after(pattern, node, env)
+        elif condition.under is not None:
+            yield from around.under(condition.under, node, env)
+        elif condition.has is not None:
+            yield from self._has(condition.has, node, env)
+        elif condition.named is not None:
+            bound = env.get(condition.named.of)
+            if bound is not None and re.search(condition.named.like, text_of(bound)):
+                yield env
+        elif self._plain(condition, clause, node, env):
+            yield env
+
+    def _plain(self, condition: Condition, clause: Clause, node: ast.AST, env: Bindings) -> bool:
+        """Conditions that bind nothing."""
+        if condition.held:
+            return self.surroundings.held(condition.held, node)
+        if condition.dropped is not None:
+            dropped = isinstance(self.facts.parents.get(node), ast.Expr)
+            return dropped is condition.dropped
+        if condition.defined is not None:
+            return self._defined(condition.defined, node, env)
+        if not isinstance(node, ast.Call):
+            return False
+        if condition.passes:
+            arguments = self.calls.arguments(node, clause.parameters)
+            return any(arguments.passed(name) is not None for name in condition.passes)
+        signature = self.calls.signature(node)
+        if signature is None:
+            return any(name in clause.parameters for name in condition.accepts)
+        return any(signature.accepts(name) for name in condition.accepts)
+
+    def _value(self, test: ValueTest, clause: Clause, node: ast.AST, env: Bindings) -> Iterator[Bindings]:
+        value: ast.AST | None
+        if test.of is not None:
+            value = env.get(test.of)
+        elif not test.argument:
+            value = node
+        else:
+            value = None
+            if isinstance(node, ast.Call):
+                arguments = self.calls.arguments(node, clause.parameters)
+                name = next((n for n in test.argument if arguments.passed(n) is not None), None)
+                if name is not None:
+                    value = arguments.passed(name)
+                    env = {**env, "ARGUMENT": ast.Constant(name)}
+        if not isinstance(value, ast.expr):
+            if test.missing == "holds":
+                yield env
+            return
+        if test.bind is not None:
+            env = {**env, test.bind: value}
+        kinds = (
+            (test.is_, self.values.is_),
+            (test.factor, self.values.factor),
+            (test.divisor, self.values.divisor),
+            (test.contains, self.values.contains),
+        )
+        results = [env]
+        for patterns, follow in kinds:
+            if patterns:
+                results = [found for e in results for pattern in patterns for found in follow(value, pattern, e)]
+        if test.through:
+            before = self.surroundings.candidates_before
+            results = [
+                found for e in results for p in test.through for found in self.values.through(value, p, e, before)
+            ]
+        yield from results
+
+    def _has(self, test: Has, node: ast.AST, env: Bindings) -> Iterator[Bindings]:
+        if test.in_ == "tree":
+            if any(self._in_tree(pattern) for pattern in test.pattern):
+                yield env
+            return
+        if test.in_ == "arm":
+            nodes = self.surroundings.arm(node)
+        else:
+            scope: ast.AST | None = self.facts.tree
+            if test.in_ == "class":
+                scope = self.facts.class_(node)
+            elif test.in_ == "function":
+                scope = self.facts.outermost(node)
+            nodes = self.surroundings.below(scope) if scope is not None else []
+        for pattern in test.pattern:
+            for _, bound in self.unifier.search(pattern, nodes, env):
+                yield bound
+
+    def _in_tree(self, pattern: Pattern) -> bool:
+        """Whether every word of a pattern stands together in a file of the tree (this one, where there is no tree)."""
+        if self.facts.project is None:
+            return all(word in self.facts.text for word in pattern.literals)
+        found = [set(self.facts.project.holding(word)) for word in sorted(pattern.literals)]
+        return bool(found) and bool(set.intersection(*found))
+
+    def _defined(self, test: Defined, node: ast.AST, env: Bindings) -> bool:
+        name = env.get(test.attribute)
+        word = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
+        if word is None:
+            return True
+        holder = self.facts.class_(node)
+        if holder is None:
+            return True
+        if any(
+            isinstance(n, ast.Attribute) and n.attr == word and isinstance(n.ctx, ast.Store)
+            for n in self.surroundings.below(self.facts.tree)
+        ):
+            return True
+        for _, facts in self.facts.hierarchy(holder):
+            if facts is None:
+                return True
+            if word in facts.fields or word in facts.methods:
+                return True
+            for part in ast.walk(facts.node):
+                if isinstance(part, ast.Attribute) and part.attr == word and isinstance(part.ctx, ast.Store):
+                    return True
+                if isinstance(part, ast.Constant) and part.value == word and part is not name and self._sets(part):
+                    return True
+        return test.on == "tree" and self._assigned_in_tree(word)
+
+    def _sets(self, constant: ast.Constant) -> bool:
+        above = self.facts.parents.get(constant)
+        return isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "setattr"
+
+    def _assigned_in_tree(self, word: str) -> bool:
+        """Whether any file of the tree assigns an attribute of this name, or sets it by name."""
+        project = self.facts.project
+        if project is None:
+            return False
+        assigned = re.compile(
+            rb"\.%s\s*(?::[^=\n]+)?=[^=]|setattr\([^,\n]+,\s*['\"]%s['\"]" % (word.encode(), word.encode())
+        )
+        return any(assigned.search(project.data(path) or b"") for path in project.holding(word))
+
+
+def flat(conditions: tuple[Condition, ...]) -> Iterator[Condition]:
+    """All conditions, those inside `any`, `all` and `not` included."""
+    for condition in conditions:
+        yield condition
+        yield from flat((*condition.any_, *condition.all_, *condition.not_))
+
+
+def text_of(node: ast.AST) -> str:
+    """Source text of a node, as Python writes it."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    try:
+        return ast.unparse(node)
+    except (RecursionError, AttributeError, ValueError):
+        return type(node).__name__

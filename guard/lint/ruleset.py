@@ -1,0 +1,103 @@
+"""Rules from directories: the built-in ones and the user's, checked as a whole."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import guard
+from guard.errors import ConfigError
+from guard.lint.language import Rule
+from guard.lint.schema import load_yaml
+
+_ID = re.compile(r"GRD[15]\d\d(?:-[A-Za-z0-9]+)?")
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """Loaded rules in order of id, and a digest of their text and of guard's version."""
+
+    rules: tuple[Rule, ...]
+    digest: str
+    files: tuple[tuple[str, str], ...] = ()
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def find(self, key: str) -> Rule | None:
+        """The rule of this id or name."""
+        wanted = key.strip().lower()
+        return next((rule for rule in self.rules if wanted in {rule.id.lower(), rule.name}), None)
+
+    def file_of(self, rule: Rule) -> str:
+        """The file that a rule was read from."""
+        return dict(self.files).get(rule.id, "")
+
+    def only(self, select: Sequence[str], ignore: Sequence[str]) -> RuleSet:
+        """The rules whose id starts with, or whose name is, one of `select` (all if empty) and none of `ignore`."""
+
+        def named(rule: Rule, keys: Sequence[str]) -> bool:
+            return any(rule.id.startswith(key.upper()) or rule.name == key for key in keys)
+
+        kept = tuple(r for r in self.rules if (not select or named(r, select)) and not named(r, ignore))
+        if kept == self.rules:
+            return self
+        digest = hashlib.sha256((self.digest + "\0".join(rule.id for rule in kept)).encode()).hexdigest()
+        return RuleSet(kept, digest, self.files)
+
+
+def builtin_rules_directory() -> Path:
+    """Where the shipped rules are: inside the installed package, else beside it in a source tree."""
+    inside = Path(guard.__file__).parent / "rules"
+    return inside if inside.is_dir() else Path(guard.__file__).parent.parent / "rules"
+
+
+def load_rules(directories: Sequence[Path] = (), *, builtin: bool = True) -> RuleSet:
+    """Read the built-in rules and those of the given directories (each `*.yaml` in them, not below them).
+
+    A rule of a given directory whose id a built-in rule has is an error, as is any id or name that stands twice.
+
+    Raises:
+        ConfigError: a file that does not load, with file, line and breadcrumb; a duplicate; a directory that is none.
+    """
+    digest = hashlib.sha256(guard.__version__.encode())
+    seen: dict[str, str] = {}
+    loaded: list[tuple[Rule, str]] = []
+    places = [builtin_rules_directory()] if builtin else []
+    for directory in [*places, *directories]:
+        if not directory.is_dir():
+            raise ConfigError(f"{directory}:1: no directory of rules")
+        for path in sorted(directory.glob("*.yaml")):
+            rule = load_yaml(Rule, path)
+            _check(rule, str(path))
+            for key in (rule.id, rule.name):
+                if key in seen:
+                    raise ConfigError(f"{path}:1: {key!r} is also in {seen[key]}")
+                seen[key] = str(path)
+            digest.update(path.read_bytes())
+            loaded.append((rule, str(path)))
+    loaded.sort(key=lambda pair: pair[0].id)
+    return RuleSet(tuple(r for r, _ in loaded), digest.hexdigest(), tuple((r.id, p) for r, p in loaded))
+
+
+def _check(rule: Rule, origin: str) -> None:
+    """What the types do not say.
+
+    Raises:
+        ConfigError: naming the file and the key.
+    """
+    if not _ID.fullmatch(rule.id):
+        raise ConfigError(f"{origin}:1: id: {rule.id!r} is no GRD1xx or GRD5xx")
+    if not _NAME.fullmatch(rule.name):
+        raise ConfigError(f"{origin}:1: name: {rule.name!r} is not lower-case words joined by hyphens")
+    if not rule.match:
+        raise ConfigError(f"{origin}:1: match: no clause")
+    for i, clause in enumerate(rule.match):
+        if bool(clause.call) == bool(clause.pattern):
+            raise ConfigError(f"{origin}:1: match[{i}]: exactly one of 'call' and 'pattern' is meant")
+    if rule.fix is not None and (rule.fix.replace is None) == (rule.fix.argument is None):
+        raise ConfigError(f"{origin}:1: fix: exactly one of 'replace' and 'argument' is meant")

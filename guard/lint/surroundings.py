@@ -1,0 +1,145 @@
+"""What stands around a match: statements above it, calls before and after it, the arms of branches."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from guard.lint.definitions import Definitions, parameter_names
+from guard.lint.facts import FileFacts
+from guard.lint.language import Place, Under
+from guard.lint.patterns import Pattern
+from guard.lint.unify import Bindings, Unifier
+
+
+def position(node: ast.AST) -> tuple[int, int]:
+    """Line and column, for order."""
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+class Surroundings:
+    """Questions about one file's statements around a node."""
+
+    def __init__(self, facts: FileFacts, definitions: Definitions, unifier: Unifier) -> None:
+        self.facts = facts
+        self.definitions = definitions
+        self.unifier = unifier
+        self._below: dict[ast.AST, list[ast.AST]] = {}
+
+    def below(self, scope: ast.AST) -> list[ast.AST]:
+        """All nodes under a scope."""
+        if scope not in self._below:
+            self._below[scope] = [node for node in ast.walk(scope) if not isinstance(node, ast.expr_context)]
+        return self._below[scope]
+
+    def occurrences(self, pattern: Pattern, scope: ast.AST, env: Bindings) -> Iterator[tuple[ast.AST, Bindings]]:
+        """Matches of a pattern under a scope."""
+        yield from self.unifier.search(pattern, self.below(scope), env)
+
+    def before(self, pattern: Pattern, node: ast.AST, env: Bindings) -> Iterator[Bindings]:
+        """Occurrences that come earlier in the function, on a path to the node."""
+        for found, bound in self.occurrences(pattern, self.facts.outermost(node), env):
+            if position(found) < position(node) and not self._inside(node, found) and not self.apart(found, node):
+                yield bound
+
+    def after(self, pattern: Pattern, node: ast.AST, env: Bindings) -> Iterator[Bindings]:
+        """Occurrences that come later in the function and that control reaches from the node."""
+        for found, bound in self.occurrences(pattern, self.facts.outermost(node), env):
+            if position(found) > position(node) and not self._inside(found, node) and not self.apart(node, found):
+                yield bound
+
+    def candidates_before(self, pattern: Pattern, node: ast.expr) -> list[ast.AST]:
+        """Calls of the pattern's shape that can come before the use of an expression."""
+        kind = type(pattern.head)
+        limit = position(node)
+        scope = self.facts.outermost(node)
+        return [
+            found
+            for found in self.below(scope)
+            if type(found) is kind and position(found) < limit and not self.apart(found, node)
+        ]
+
+    def _inside(self, node: ast.AST, other: ast.AST) -> bool:
+        return other in self.facts.ancestors(node)
+
+    def apart(self, one: ast.AST, two: ast.AST) -> bool:
+        """Whether two nodes stand on different arms of one `if`, so that no run passes both."""
+        arms = self._arms(one)
+        return any(branch in arms and arms[branch] != arm for branch, arm in self._arms(two).items())
+
+    def _arms(self, node: ast.AST) -> dict[ast.AST, bool]:
+        found: dict[ast.AST, bool] = {}
+        current = node
+        for above in self.facts.ancestors(node):
+            if isinstance(above, ast.If):
+                if current in above.body:
+                    found[above] = True
+                elif current in above.orelse:
+                    found[above] = False
+            current = above
+        return found
+
+    def arm(self, node: ast.AST) -> list[ast.AST]:
+        """All nodes of the branch arm or block that a node stands in."""
+        current: ast.AST = self.facts.statement(node) or node
+        above = self.facts.parents.get(current)
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(above, name, None)
+            if isinstance(block, list) and current in block:
+                return [part for statement in block for part in self.below(statement)]
+        return self.below(current)
+
+    def under(self, test: Under, node: ast.AST, env: Bindings) -> Iterator[Bindings]:
+        """Enclosing statements that the test asks for."""
+        current: ast.AST = node
+        for above in self.facts.ancestors(node):
+            if isinstance(above, ast.If) and test.if_:
+                arm = "then" if current in above.body else "else" if current in above.orelse else ""
+                if arm and test.branch in {arm, "any"}:
+                    for pattern in test.if_:
+                        for _, bound in self.unifier.search(pattern, self.below(above.test), env):
+                            yield bound
+            if isinstance(above, ast.With | ast.AsyncWith) and test.with_:
+                for pattern in test.with_:
+                    for item in above.items:
+                        for _, bound in self.unifier.search(pattern, self.below(item.context_expr), env):
+                            yield bound
+            if isinstance(above, ast.For | ast.AsyncFor) and test.for_:
+                for pattern in test.for_:
+                    for _, bound in self.unifier.search(pattern, self.below(above.iter), env):
+                        yield bound
+            current = above
+
+    def held(self, names: tuple[str, ...], node: ast.AST) -> bool:
+        """Whether the functions around a node have a parameter or an earlier local of one of the names."""
+        for above in self.facts.ancestors(node):
+            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                if any(name in names for name in parameter_names(above)):
+                    return True
+                if isinstance(above, ast.Lambda):
+                    continue
+                for statement in above.body:
+                    if position(statement) < position(node) and self.definitions.bound(statement) & set(names):
+                        return True
+        return False
+
+    def in_place(self, place: Place, node: ast.AST) -> bool:
+        """Whether a clause's place holds at a node."""
+        path = self.facts.path
+        if place.path and not any(fnmatchcase(path, g) or fnmatchcase(path, f"*/{g}") for g in place.path):
+            return False
+        if any(fnmatchcase(path, g) or fnmatchcase(path, f"*/{g}") for g in place.not_path):
+            return False
+        around = [node, *self.facts.ancestors(node)]
+        functions = [a.name for a in around if isinstance(a, ast.FunctionDef | ast.AsyncFunctionDef)]
+        if place.function and not any(fnmatchcase(f, g) for f in functions for g in place.function):
+            return False
+        if any(fnmatchcase(f, g) for f in functions for g in place.not_function):
+            return False
+        if place.class_:
+            holder = self.facts.class_(node)
+            rows = self.facts.hierarchy(holder) if holder is not None else []
+            lasts = [name.rpartition(".")[2] for name, _ in rows]
+            return any(fnmatchcase(last, g) for last in lasts for g in place.class_)
+        return True

@@ -1,0 +1,239 @@
+"""Does a pattern match a syntax tree, and what do its holes stand for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from guard.lint.facts import FileFacts
+from guard.lint.patterns import Pattern, any_name, dotted, hole_name
+
+Bindings = dict[str, ast.AST]
+_COMMUTING = (ast.Mult, ast.Add, ast.BitAnd, ast.BitOr)
+_SKIPPED = frozenset({"ctx", "type_comment", "kind", "lineno", "col_offset", "end_lineno", "end_col_offset"})
+
+
+def same(left: ast.AST, right: ast.AST) -> bool:
+    """Whether two trees read alike."""
+    if left is right:
+        return True
+    if type(left) is not type(right):
+        return False
+    for name in left._fields:
+        if name in _SKIPPED:
+            continue
+        one, two = getattr(left, name, None), getattr(right, name, None)
+        if isinstance(one, ast.AST):
+            if not isinstance(two, ast.AST) or not same(one, two):
+                return False
+        elif isinstance(one, list):
+            if not isinstance(two, list) or len(one) != len(two):
+                return False
+            for a, b in zip(one, two, strict=True):
+                if isinstance(a, ast.AST):
+                    if not isinstance(b, ast.AST) or not same(a, b):
+                        return False
+                elif a != b:
+                    return False
+        elif one != two or type(one) is not type(two):
+            return False
+    return True
+
+
+def named_alike(pattern: str, name: str) -> bool:
+    """Whether two qualified names mean one thing: equal, one inside a longer root, or a re-export of one package.
+
+    Whole components are compared, so `a.Ab` is never `a.A`. A re-export is believed where the first component and
+    the last one agree and the tree could not tell better.
+    """
+    if pattern == name or name.endswith("." + pattern) or ("." in name and pattern.endswith("." + name)):
+        return True
+    left, right = pattern.split("."), name.split(".")
+    if left[0] != right[0] or len(left) < 3 or len(right) < 3:
+        return False
+    # Class.method keeps two components; anything else is told by its last one.
+    tail = 2 if left[-2][:1].isupper() else 1
+    return left[-tail:] == right[-tail:]
+
+
+class Unifier:
+    """Matches patterns in one file."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        self.facts = facts
+
+    def match(self, pattern: Pattern, node: ast.AST, env: Bindings) -> Bindings | None:
+        """Match one pattern against a node; for several statements the first of them is given.
+
+        Returns:
+            the bindings, extended, or None.
+        """
+        trial = dict(env)
+        if pattern.is_expression or len(pattern.nodes) == 1:
+            return trial if self._node(pattern.head, node, trial) else None
+        block = self._block_from(node)
+        return trial if block is not None and self._statements(pattern.nodes, block, trial, open_end=True) else None
+
+    def search(self, pattern: Pattern, nodes: Sequence[ast.AST], env: Bindings) -> Iterator[tuple[ast.AST, Bindings]]:
+        """Every match of a pattern among nodes."""
+        head = pattern.head
+        free = hole_name(head) is not None or any_name(head) is not None or isinstance(head, ast.Name | ast.Attribute)
+        kind = type(head)
+        for node in nodes:
+            if free or type(node) is kind:
+                found = self.match(pattern, node, env)
+                if found is not None:
+                    yield node, found
+
+    def _block_from(self, node: ast.AST) -> list[ast.stmt] | None:
+        above = self.facts.parents.get(node)
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(above, name, None)
+            if isinstance(block, list) and node in block:
+                return block[block.index(node) :]
+        return None
+
+    def _node(self, pattern: ast.AST, node: ast.AST, env: Bindings) -> bool:
+        hole = hole_name(pattern)
+        if hole is not None:
+            return self._fill(hole, node, env)
+        word = any_name(pattern)
+        if word is not None:
+            return self._last_name(node) == word
+        if isinstance(pattern, ast.Attribute | ast.Name):
+            return self._name(pattern, node, env)
+        if isinstance(pattern, ast.Call):
+            return isinstance(node, ast.Call) and self._call(pattern, node, env)
+        if isinstance(pattern, ast.Constant) and pattern.value is ...:
+            return True
+        if isinstance(pattern, ast.Constant) and isinstance(pattern.value, str):
+            return isinstance(node, ast.Constant) and node.value == pattern.value
+        if isinstance(pattern, ast.Expr) and not isinstance(node, ast.Expr):
+            return self._node(pattern.value, node, env)
+        if type(pattern) is not type(node):
+            return False
+        if isinstance(pattern, ast.BinOp) and isinstance(node, ast.BinOp):
+            return self._binary(pattern, node, env)
+        return self._fields(pattern, node, env)
+
+    def _fill(self, hole: str, node: ast.AST, env: Bindings) -> bool:
+        if hole == "_":
+            return True
+        known = env.get(hole)
+        if known is not None:
+            return same(known, node)
+        env[hole] = node
+        return True
+
+    def _last_name(self, node: ast.AST) -> str | None:
+        if isinstance(node, ast.Attribute):
+            return node.attr
+        if isinstance(node, ast.Name):
+            origin = self.facts.names.imports.get(node.id)
+            return origin.rpartition(".")[2] if origin is not None else node.id
+        return None
+
+    def _name(self, pattern: ast.Attribute | ast.Name, node: ast.AST, env: Bindings) -> bool:
+        text = dotted(pattern)
+        if text is None or text.partition(".")[0].startswith("hole_of_pattern_"):
+            return (
+                isinstance(pattern, ast.Attribute)
+                and isinstance(node, ast.Attribute)
+                and self._word(pattern.attr, node.attr, env)
+                and self._node(pattern.value, node.value, env)
+            )
+        if not isinstance(node, ast.Attribute | ast.Name):
+            return False
+        if dotted(node) == text:
+            return True
+        name = self.facts.qualified(node) if "." in text else None
+        if name is None:
+            return False
+        return named_alike(text, name) or named_alike(text, self.facts.canonical(node) or name)
+
+    def _word(self, pattern: str, word: str, env: Bindings) -> bool:
+        if pattern.startswith("hole_of_pattern_"):
+            return self._fill(pattern[len("hole_of_pattern_") :], ast.Constant(word), env)
+        return pattern == word
+
+    def _call(self, pattern: ast.Call, node: ast.Call, env: Bindings) -> bool:
+        if not self._node(pattern.func, node.func, env):
+            return False
+        wanted = list(pattern.args)
+        rest = bool(wanted) and isinstance(wanted[-1], ast.Constant) and wanted[-1].value is ...
+        if rest:
+            wanted.pop()
+        keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
+        if len(node.args) < len(wanted) or (not rest and len(node.args) > len(wanted)):
+            return False
+        for one, two in zip(wanted, node.args, strict=False):
+            if not self._node(one, two, env):
+                return False
+        for keyword in pattern.keywords:
+            if keyword.arg not in keywords or not self._node(keyword.value, keywords.pop(keyword.arg), env):
+                return False
+        return rest or not (keywords or any(k.arg is None for k in node.keywords))
+
+    def _binary(self, pattern: ast.BinOp, node: ast.BinOp, env: Bindings) -> bool:
+        if type(pattern.op) is not type(node.op):
+            return False
+        trial = dict(env)
+        if self._node(pattern.left, node.left, trial) and self._node(pattern.right, node.right, trial):
+            env.update(trial)
+            return True
+        if isinstance(pattern.op, _COMMUTING):
+            trial = dict(env)
+            if self._node(pattern.left, node.right, trial) and self._node(pattern.right, node.left, trial):
+                env.update(trial)
+                return True
+        return False
+
+    def _fields(self, pattern: ast.AST, node: ast.AST, env: Bindings) -> bool:
+        for name in pattern._fields:
+            if name in _SKIPPED:
+                continue
+            one, two = getattr(pattern, name, None), getattr(node, name, None)
+            if isinstance(one, list):
+                if not isinstance(two, list):
+                    return False
+                if name in {"body", "orelse", "finalbody"} and not (isinstance(pattern, ast.Lambda)):
+                    if not self._statements(one, two, env, open_end=False):
+                        return False
+                elif not self._sequence(one, two, env):
+                    return False
+            elif isinstance(one, ast.AST):
+                if not isinstance(two, ast.AST) or not self._node(one, two, env):
+                    return False
+            elif isinstance(one, str) and isinstance(two, str):
+                if not self._word(one, two, env):
+                    return False
+            elif one != two:
+                return False
+        return True
+
+    def _sequence(self, wanted: list[ast.AST], given: list[ast.AST], env: Bindings) -> bool:
+        if wanted and isinstance(wanted[-1], ast.Constant) and wanted[-1].value is ...:
+            wanted, given = wanted[:-1], given[: len(wanted) - 1]
+        return len(wanted) == len(given) and all(self._node(a, b, env) for a, b in zip(wanted, given, strict=True))
+
+    def _statements(self, wanted: Sequence[ast.AST], given: Sequence[ast.AST], env: Bindings, open_end: bool) -> bool:
+        """Match statements in order; a statement `...` stands for any number of them."""
+        if not wanted:
+            return open_end or not given
+        first = wanted[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and first.value.value is ...:
+            if len(wanted) == 1:
+                return True
+            for i in range(len(given) + 1):
+                trial = dict(env)
+                if self._statements(wanted[1:], given[i:], trial, open_end):
+                    env.update(trial)
+                    return True
+            return False
+        if not given:
+            return False
+        trial = dict(env)
+        if self._node(first, given[0], trial) and self._statements(wanted[1:], given[1:], trial, open_end):
+            env.update(trial)
+            return True
+        return False
