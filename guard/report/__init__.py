@@ -15,6 +15,11 @@ FORMATS: dict[str, str] = {
     "text": "guard.report.text",
     "concise": "guard.report.concise",
     "json": "guard.report.json_facts",
+    "sarif": "guard.report.sarif",
+    "github": "guard.report.github",
+    "gitlab": "guard.report.gitlab",
+    "junit": "guard.report.junit",
+    "rdjson": "guard.report.rdjson",
 }
 """Format name to module. Modules load on first use, so that a hook pays for one format only."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from typing import Any
 
 from guard.model import (
@@ -19,7 +17,7 @@ from guard.model import (
     Severity,
     SyncRow,
 )
-from guard.report.plain import encodable
+from guard.report.json_text import dump
 from guard.report.view import View
 
 VERSION = 1
@@ -27,7 +25,7 @@ VERSION = 1
 
 def render(report: Report, view: View) -> str:
     """All facts, whatever the view hides; keys are only ever added within a version."""
-    return json.dumps(_safe(facts(report)), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    return dump(facts(report))
 
 
 def facts(report: Report) -> dict[str, Any]:
@@ -180,16 +178,3 @@ def _sync(row: SyncRow) -> dict[str, Any]:
         "status": row.status.value,
         "reason": row.reason,
     }
-
-
-def _safe(value: Any) -> Any:
-    """The same document with strings that UTF-8 can write and numbers that JSON has."""
-    if isinstance(value, str):
-        return encodable(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _safe(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_safe(item) for item in value]
-    return value
