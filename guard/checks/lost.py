@@ -1,0 +1,55 @@
+"""What a sync lost, reverted, left dead or brought back: judged changes told as findings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from guard.checks.contract import CheckContext, CheckResult
+from guard.checks.told import finding_of
+from guard.history.attribution import attribute
+from guard.history.changes import JudgedChange
+from guard.history.sync_changes import judge_sync
+from guard.model import ChangeCount, Side, Survival
+
+
+def check_lost(context: CheckContext) -> CheckResult:
+    """Judge every change of both sides of a sync, and tell the losses."""
+    trees = context.trees
+    context.progress("judging changes")
+    judged = judge_sync(trees, context.jobs)
+    losses = [change for change in judged.changes if change.verdict.is_loss]
+    context.progress("asking history about what was lost")
+    told = attribute(trees.repository, trees.sync, losses)
+    findings = [finding_of(group) for group in grouped(told) if group[0].verdict.is_loss]
+    counts, survival = counted(judged.changes)
+    return CheckResult(tuple(findings), judged.outcomes, counts[Side.OURS], counts[Side.THEIRS], survival)
+
+
+def grouped(changes: Iterable[JudgedChange]) -> list[tuple[JudgedChange, ...]]:
+    """Changes that are one to a reader: one side, one definition, one commit behind them."""
+    groups: dict[tuple[object, ...], list[JudgedChange]] = defaultdict(list)
+    for change in changes:
+        commit = change.origins[0].commit if change.origins else ""
+        kind = "statements" if change.kind == "statements" else change.kind
+        groups[change.place.path, change.place.symbol, change.side, commit, kind, change.verdict.is_loss].append(change)
+    return [tuple(group) for group in groups.values()]
+
+
+def counted(changes: Iterable[JudgedChange]) -> tuple[dict[Side, ChangeCount], tuple[Survival, ...]]:
+    """How many changes each side made, and how many of each file's are in effect."""
+    total: dict[tuple[str, Side], int] = defaultdict(int)
+    lost: dict[tuple[str, Side], int] = defaultdict(int)
+    for change in changes:
+        key = change.source.path, change.side
+        total[key] += 1
+        lost[key] += change.verdict.is_loss
+    survival = tuple(
+        Survival(path, side, total[path, side], total[path, side] - lost[path, side]) for path, side in sorted(total)
+    )
+    counts = {}
+    for side in Side:
+        made = sum(count for (_, whose), count in total.items() if whose is side)
+        gone = sum(count for (_, whose), count in lost.items() if whose is side)
+        counts[side] = ChangeCount(made, made - gone, gone)
+    return counts, survival

@@ -1,0 +1,119 @@
+"""Ask history about judged changes: who made what was lost, and whether the other side took it out on purpose."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from guard.git import Repository
+from guard.history.changes import JudgedChange, Piece
+from guard.history.provenance import Strokes, blamed, origins, strokes, telling
+from guard.history.topology import Sync
+from guard.model import Origin, Side, Verdict
+
+# This share of a lost piece's lines must have been put in and taken out by the other side to count as its decision.
+DECIDED = 0.6
+
+
+def attribute(repository: Repository, sync: Sync, changes: Sequence[JudgedChange]) -> list[JudgedChange]:
+    """Give each lost change its origins, one change for each commit behind it, and explain what history explains.
+
+    Arguments:
+        changes: judged changes with pieces; others pass through.
+
+    Returns:
+        The changes, those with several commits behind their pieces split.
+    """
+    lines: dict[Side, set[str]] = {side: set() for side in Side}
+    paths: dict[Side, set[str]] = {side: set() for side in Side}
+    for change in changes:
+        for piece in change.pieces:
+            for side in Side:
+                lines[side].update(piece.missing_lines, piece.back_lines)
+                paths[side].update((change.source.path, change.place.path))
+    tips = {Side.OURS: sync.ours, Side.THEIRS: sync.theirs}
+    known = {
+        side: strokes(repository, tips[side], sync.bases, lines[side], sorted(paths[side]), merges=False)
+        if paths[side]
+        else Strokes()
+        for side in Side
+    }
+    split = [part for change in changes for part in _split(change, known[change.side], known[change.side.other])]
+    facts = origins(repository, (sha for _, shas, by in split for sha in (*shas, *([by] if by else []))))
+    return [_with(change, shas, by, facts) for change, shas, by in split]
+
+
+def _split(change: JudgedChange, own: Strokes, other: Strokes) -> Iterable[tuple[JudgedChange, tuple[str, ...], str]]:
+    """The change as (part, commits behind it, commit that decided against it)."""
+    if not change.pieces:
+        yield change, (), ""
+        return
+    groups: dict[tuple[tuple[str, ...], str], list[Piece]] = defaultdict(list)
+    favoured: dict[str, int] = defaultdict(int)
+    votes = []
+    for piece in change.pieces:
+        vote = _votes(piece, own, change.source.path)
+        votes.append(vote)
+        for sha, weight in vote.items():
+            favoured[sha] += weight
+    last: tuple[str, ...] = ()
+    for piece, vote in zip(change.pieces, votes, strict=True):
+        best = tuple(sorted(vote, key=lambda sha: (-vote[sha], -favoured[sha]))[:3])
+        shas = best if len(change.pieces) == 1 or change.kind != "statements" else best[:1]
+        shas = shas or last
+        last = shas
+        groups[shas, _decided(piece, other, change.source.path)].append(piece)
+    leaderless = [key for key in groups if not key[0]]
+    for key in leaderless:  # what stood before the first line that tells belongs to that line's commit
+        target = next((other_key for other_key in groups if other_key[0] and other_key[1] == key[1]), None)
+        if target is not None:
+            groups[target] = groups.pop(key) + groups[target]
+    for (shas, by), pieces in groups.items():
+        yield _part(change, tuple(pieces)), shas, by
+
+
+def _part(change: JudgedChange, pieces: tuple[Piece, ...]) -> JudgedChange:
+    if len(pieces) == len(change.pieces):
+        return change
+    from guard.history.numeric import is_numeric, is_test
+
+    first = pieces[0]
+    place = replace(change.place, line=first.line, end_line=max(first.line, pieces[-1].end_line))
+    numeric = not is_test(place.path) and any(is_numeric(piece.words) for piece in pieces)
+    subject = next((piece.subject for piece in pieces if piece.subject), None)
+    return replace(change, place=place, pieces=pieces, numeric=numeric, subject=subject, size=len(pieces))
+
+
+def _votes(piece: Piece, own: Strokes, path: str) -> dict[str, int]:
+    votes = blamed(own.added, piece.missing_lines, path)
+    if not votes:
+        votes = blamed(own.removed, piece.back_lines, path)
+    return votes
+
+
+def _decided(piece: Piece, other: Strokes, path: str) -> str:
+    """The commit of the other side that decided against what the side did, having had it once; or nothing."""
+    if piece.verdict is Verdict.REVIVED:
+        lines, did, undid = piece.back_lines, other.removed, other.added
+    else:
+        lines, did, undid = piece.missing_lines, other.added, other.removed
+    lines = tuple(line for line in lines if telling(line))
+    agreed = [line for line in lines if _last(did, line, path) > _last(undid, line, path) >= 0]
+    if not lines or len(agreed) < DECIDED * len(lines):
+        return ""
+    votes = blamed(undid, agreed, path)
+    return max(votes, key=lambda sha: votes[sha])
+
+
+def _last(known: dict[str, list], line: str, path: str) -> int:  # type: ignore[type-arg]
+    """How far back the newest stroke on a line in this file lies; -1 for none."""
+    return next((stroke.order for stroke in known.get(line, ()) if stroke.path == path), -1)
+
+
+def _with(change: JudgedChange, shas: tuple[str, ...], by: str, facts: dict[str, Origin]) -> JudgedChange:
+    behind = tuple(facts[sha] for sha in shas if sha in facts)
+    if by and by in facts:
+        verdict = Verdict.SUPERSEDED if change.pieces[0].verdict is Verdict.REVIVED else Verdict.REMOVED
+        return replace(change, verdict=verdict, origins=behind, by=facts[by])
+    return replace(change, origins=behind)

@@ -1,0 +1,277 @@
+"""The judge of changes: for every change that a side made to a file since the base, what became of it in merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from guard.history.changes import JudgedChange, Piece, Place
+from guard.history.elsewhere import Elsewhere, Standing, moved_to
+from guard.history.evidence import Files, pieces_of
+from guard.history.numeric import is_numeric, is_test
+from guard.history.verdicts import FourForms, Hunk, judge_statements
+from guard.model import Evidence, Side, Verdict
+from guard.source.definitions import EMPTY, Definition, SourceFile
+
+Key = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FileForms:
+    """One Python file in four trees; `EMPTY` where a tree does not have it."""
+
+    path: str
+    base: SourceFile = EMPTY
+    ours: SourceFile = EMPTY
+    theirs: SourceFile = EMPTY
+    merged: SourceFile = EMPTY
+
+    def of(self, side: Side) -> SourceFile:
+        """The file as a side has it."""
+        return self.ours if side is Side.OURS else self.theirs
+
+
+def judge(forms: FileForms, elsewhere: Elsewhere | None = None) -> list[JudgedChange]:
+    """What became of every change of either side to one file.
+
+    Arguments:
+        elsewhere: other files of merged that may hold what left this one.
+
+    Returns:
+        One change for each run of statements that a side changed in one definition, and for each definition that it
+        added or deleted whole; ours first, in the order of the file.
+    """
+    places = elsewhere or Elsewhere()
+    return [change for side in Side for change in judge_side(forms, side, places)]
+
+
+def judge_side(forms: FileForms, side: Side, elsewhere: Elsewhere) -> list[JudgedChange]:
+    """What became of the changes of one side. The other side's form tells what is contested and superseded."""
+    return list(_SideJudge(forms, side, elsewhere).changes())
+
+
+@dataclass(slots=True)
+class _SideJudge:
+    forms: FileForms
+    side: Side
+    elsewhere: Elsewhere
+    whole: set[Key] = field(default_factory=set)
+
+    def changes(self) -> Iterator[JudgedChange]:
+        base, made = self.forms.base.definitions, self.forms.of(self.side).definitions
+        for key in dict.fromkeys((*made, *base)):
+            before, after = base.get(key), made.get(key)
+            if before is not None and after is not None:
+                if before.own != after.own:
+                    yield from self._modified(before, after)
+            elif after is not None:
+                yield from self._brought(after)
+            elif before is not None:
+                yield from self._deleted(before)
+
+    def _modified(self, before: Definition, after: Definition) -> Iterator[JudgedChange]:
+        now = self.forms.merged.definitions.get(after.key)
+        other = self.forms.of(self.side.other).definitions.get(after.key)
+        if now is not None:
+            yield from self._compare(before, after, other, now)
+            return
+        standing = self._moved(after, before)
+        if standing is not None:
+            yield from self._compare(before, after, other, standing.merged, standing)
+        elif other is None:
+            if before.statements != after.statements and _texts(before) != _texts(after):
+                yield self._gone(after, Verdict.SUPERSEDED, "the other side removed the definition")
+        elif _texts(before) != _texts(after):
+            yield self._gone(after, Verdict.LOST, "the whole definition is gone, and both sides have it")
+
+    def _brought(self, after: Definition) -> Iterator[JudgedChange]:
+        now = self.forms.merged.definitions.get(after.key)
+        other = self.forms.of(self.side.other).definitions.get(after.key)
+        if now is not None:
+            yield from self._compare(None, after, other, now)
+            return
+        if self._enclosed(after):
+            return
+        standing = self._moved(after, None)
+        if standing is not None:
+            yield from self._compare(None, after, None, standing.merged, standing)
+            return
+        self.whole.add(after.key)
+        yield self._gone(after, Verdict.LOST, "")
+
+    def _deleted(self, before: Definition) -> Iterator[JudgedChange]:
+        now = self.forms.merged.definitions.get(before.key)
+        if now is None or self._enclosed(before):
+            if now is None:
+                yield self._whole(before, Verdict.KEPT, "", ())
+            return
+        other = self.forms.of(self.side.other).definitions.get(before.key)
+        if other is None:
+            verdict, reason = Verdict.REVIVED, "both sides removed it"
+        elif _texts(other) != _texts(before):
+            verdict, reason = Verdict.SUPERSEDED, "the other side went on with the definition"
+        else:
+            verdict, reason = Verdict.REVIVED, ""
+        self.whole.add(before.key)
+        pieces: tuple[Piece, ...] = ()
+        if verdict is Verdict.REVIVED:
+            pieces = (self._whole_piece(before, self.forms.base, now, verdict),)
+        yield self._whole(before, verdict, reason, pieces, now)
+
+    def _compare(
+        self,
+        before: Definition | None,
+        after: Definition,
+        other: Definition | None,
+        now: Definition,
+        standing: Standing | None = None,
+    ) -> Iterator[JudgedChange]:
+        """The runs of statements that made `after` of `before`, looked for in `now`.
+
+        Arguments:
+            standing: where `now` stands, if it is not the same name in the same file.
+        """
+        forms, path = self.forms, self.forms.path
+        files = Files(forms.base, forms.of(self.side), forms.of(self.side.other), forms.merged)
+        if standing is not None:
+            path = standing.path
+            files = replace(files, merged=standing.file)
+            there = standing.theirs if self.side is Side.OURS else standing.ours
+            if there is not None:
+                other = there
+                files = replace(files, other=self._file(self.side.other.value, path))
+            if before is None and standing.base is not None:
+                before = standing.base
+                files = replace(files, base=self._file("base", path))
+        four = FourForms(*(form.statements if form else () for form in (before, after, other, now)))
+        for hunk in judge_statements(four):
+            verdict = _verdict(hunk, standing is not None)
+            pieces = tuple(pieces_of(hunk, four, files, self.side, now)) if verdict.is_loss else ()
+            line = pieces[0].line if pieces else _first_line(hunk, four, now)
+            at = Place(path, now.name, line, max(line, pieces[-1].end_line if pieces else line))
+            first, last = after.line, after.line
+            if hunk.new_end > hunk.new_start:
+                first, last = after.statements[hunk.new_start].line, after.statements[hunk.new_end - 1].end_line
+            yield self._change(at, Place(forms.path, after.name, first, last), verdict, pieces, hunk)
+
+    def _file(self, tree: str, path: str) -> SourceFile:
+        if path == self.forms.path:
+            return self.forms.base if tree == "base" else self.forms.of(Side(tree))
+        return self.elsewhere.file(tree, path)
+
+    def _change(self, at: Place, where: Place, verdict: Verdict, pieces: tuple[Piece, ...], hunk: Hunk) -> JudgedChange:
+        numeric = not is_test(at.path) and any(is_numeric(piece.words) for piece in pieces)
+        subject = next((piece.subject for piece in pieces if piece.subject), None)
+        size = max(1, len(hunk.fates))
+        return JudgedChange(at, where, self.side, verdict, "statements", size, pieces, numeric, subject)
+
+    def _gone(self, after: Definition, verdict: Verdict, reason: str) -> JudgedChange:
+        pieces: tuple[Piece, ...] = ()
+        if verdict.is_loss:
+            pieces = (self._whole_piece(after, self.forms.of(self.side), None, verdict),)
+        return self._whole(after, verdict, reason, pieces)
+
+    def _whole(
+        self,
+        definition: Definition,
+        verdict: Verdict,
+        reason: str,
+        pieces: tuple[Piece, ...],
+        now: Definition | None = None,
+    ) -> JudgedChange:
+        line = now.line if now else self._line_for(definition)
+        at = Place(self.forms.path, definition.name, line, now.end_line if now else line)
+        where = Place(self.forms.path, definition.name, definition.line, definition.end_line)
+        size = max(1, len(definition.statements))
+        numeric = not is_test(at.path) and any(is_numeric(piece.words) for piece in pieces)
+        subject = definition.last_name
+        return JudgedChange(at, where, self.side, verdict, "definition", size, pieces, numeric, subject, reason=reason)
+
+    def _whole_piece(self, definition: Definition, file: SourceFile, now: Definition | None, verdict: Verdict) -> Piece:
+        """The one piece of a definition that is lost or back as a whole, nested definitions included."""
+        inner = [
+            item
+            for item in file.definitions.values()
+            if item.name == definition.name or item.name.startswith(definition.name + ".")
+        ]
+        words = tuple(token for item in inner for statement in item.statements for token in statement.tokens)
+        lines = tuple(filter(None, (line.strip() for line in file.lines[definition.line - 1 : definition.end_line])))
+        line = now.line if now else self._line_for(definition)
+        evidence = self._whole_evidence(definition.key)
+        back = verdict is Verdict.REVIVED
+        kind = "class" if definition.kind == "class" else "def"
+        told = (f"{kind} {definition.last_name}",)
+        return Piece(
+            verdict, () if back else told, told if back else (), words, () if back else lines, lines if back else (),
+            line, now.end_line if now else line, evidence, subject=definition.last_name,
+        )  # fmt: skip
+
+    def _whole_evidence(self, key: Key) -> Evidence:
+        texts = []
+        for file in (self.forms.base, self.forms.ours, self.forms.theirs, self.forms.merged):
+            definition = file.definitions.get(key)
+            texts.append(
+                file.excerpt(definition.line, min(definition.end_line, definition.line + 11)) if definition else None
+            )
+        return Evidence(*texts)
+
+    def _moved(self, after: Definition, before: Definition | None) -> Standing | None:
+        merged = self.forms.merged
+        known = self.forms.base.definitions
+        here = [
+            Standing(
+                self.forms.path, merged, definition, None,
+                self.forms.ours.definitions.get(key), self.forms.theirs.definitions.get(key),
+            )
+            for key, definition in merged.definitions.items()
+            if key not in known and key not in self.forms.of(self.side).definitions
+        ]  # fmt: skip
+        others = list(self.elsewhere.standing(after.last_name, self.forms.path))
+        found = moved_to(after, here, others)
+        if found is None and before is not None:
+            found = moved_to(before, here, others, fresh_only=True)
+        return found
+
+    def _enclosed(self, definition: Definition) -> bool:
+        """Whether a definition around it was told as a whole already."""
+        parts = definition.name.split(".")
+        return any((".".join(parts[:count]), 0) in self.whole for count in range(1, len(parts)))
+
+    def _line_for(self, definition: Definition) -> int:
+        """The line of merged where a definition that is not there would stand: after what precedes it, or its owner."""
+        merged = self.forms.merged.definitions
+        line = 1
+        for origin in (self.forms.of(self.side), self.forms.base):
+            if definition.key in origin.definitions:
+                for key in origin.definitions:
+                    if key == definition.key:
+                        return line
+                    if key in merged and key[0] != "<module>":
+                        line = merged[key].end_line
+        return line
+
+
+def _verdict(hunk: Hunk, moved: bool) -> Verdict:
+    """One verdict of a run of statements: the worst that the statements say together."""
+    lost = hunk.lost
+    if lost:
+        kinds = {fate.verdict for fate in lost}
+        kept = any(not fate.verdict.is_loss and fate.verdict is not Verdict.SUPERSEDED for fate in hunk.fates)
+        if kinds == {Verdict.REVIVED}:
+            return Verdict.REVIVED
+        if Verdict.PARTLY in kinds or (kept and Verdict.REVERTED not in kinds):
+            return Verdict.PARTLY
+        return Verdict.REVERTED if Verdict.REVERTED in kinds or Verdict.REVIVED in kinds else Verdict.LOST
+    kinds = {fate.verdict for fate in hunk.fates}
+    for verdict in (Verdict.SUPERSEDED, Verdict.EQUIVALENT, Verdict.MOVED):
+        if verdict in kinds:
+            return verdict
+    return Verdict.MOVED if moved else Verdict.KEPT
+
+
+def _first_line(hunk: Hunk, four: FourForms, now: Definition) -> int:
+    return next((four.merged[fate.merged].line for fate in hunk.fates if fate.merged >= 0), now.line)
+
+
+def _texts(definition: Definition) -> list[str]:
+    return [statement.text for statement in definition.statements]

@@ -1,0 +1,49 @@
+"""Whether a change can alter a computed number: arithmetic, scales, counts, reductions, groups, dtypes, losses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_ARITHMETIC = frozenset(["*", "/", "//", "%", "**", "@", "+=", "-=", "*=", "/=", "//=", "**=", "@=", "+", "-"])
+_PARTS = frozenset(
+    "loss losses grad grads gradient gradients norm scale scales scaled scaling scaler unscale eps epsilon dtype "
+    "float16 float32 float64 bfloat16 half bf16 fp16 fp32 fp8 fp4 mxfp8 nvfp4 reduce allreduce allgather mean sum "
+    "cumsum softmax logsumexp logits logit sqrt rsqrt clip clamp coeff coefficient coef lr momentum beta betas "
+    "dropout flops flop microbatches microbatch bsz std variance quantize dequantize amax divisor denominator "
+    "normalize averaging average precision ratio temperature entropy weighted decay numel backward autocast "
+    "tolerance rtol atol mul matmul einsum".split(" ")
+)
+_PAIRS = re.compile(
+    r"(num|n|total|local|valid|global)_?tokens?|tokens?_?(count|per)|token_num|world_size|batch_size|seq_?len|"
+    r"(cp|tp|dp|ep|pp|tp_cp|dp_cp|reduce|process|parallel|expert|loss)_groups?$|pg_collection|all_(reduce|gather)|"
+    r"reduce_scatter|all_to_all|(^|_)ranks?$|init_method|aux_|weight_decay|main_params?$|iteration_skip"
+)
+_WORD = re.compile(r"[A-Za-z_]\w*$")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def is_numeric(tokens: Iterable[str]) -> bool:
+    """Whether the tokens of an edit bear on a computed number.
+
+    Arguments:
+        tokens: the tokens that an edit put in or took out, not the whole statement's.
+    """
+    words = list(tokens)
+    texts = any(token[:1] in "'\"" or token == 'f"' for token in words)
+    for token in words:
+        if token in _ARITHMETIC and not texts:
+            return True
+        if _WORD.match(token) and _names_number(token):
+            return True
+    return False
+
+
+def _names_number(word: str) -> bool:
+    lowered = _CAMEL.sub("_", word).lower()
+    return bool(_PAIRS.search(lowered)) or any(part in _PARTS for part in lowered.split("_"))
+
+
+def is_test(path: str) -> bool:
+    """Whether a file holds tests: what stands there alters no number that a user sees."""
+    return bool(re.search(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$", path))

@@ -1,0 +1,97 @@
+"""Judge the Python files of a sync that need a close look, spread over processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from guard.errors import NotAnalysedError
+from guard.history.changes import JudgedChange
+from guard.history.elsewhere import Elsewhere
+from guard.history.judge import FileForms, judge
+from guard.history.trees import FourTrees
+from guard.model import Outcome, Status
+from guard.source.definitions import EMPTY, SourceFile, parse
+
+SMALLEST_SHARE = 1_000_000  # bytes of source that are worth a process of their own
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """All judged changes of a sync, and what could not be judged."""
+
+    changes: tuple[JudgedChange, ...]
+    outcomes: tuple[Outcome, ...] = ()
+
+
+def looked_at(trees: FourTrees) -> list[str]:
+    """Python files to judge: those that are not as git merged them, and those whose changes had to go elsewhere."""
+    chosen = set(trees.resolved)
+    for side in ("ours", "theirs"):
+        held = getattr(trees, side)
+        chosen.update(path for path in trees.changed_by(side) if path in held and path not in trees.merged)
+    return sorted(path for path in chosen if path.endswith((".py", ".pyi")))
+
+
+def judge_sync(trees: FourTrees, jobs: int = 1) -> Judgement:
+    """Judge the files that need it.
+
+    Arguments:
+        jobs: processes to use at most.
+    """
+    paths = looked_at(trees)
+    received = [
+        path
+        for path in trees.touched
+        if path.endswith(".py") and path in trees.merged and trees.base.get(path) != trees.merged[path]
+    ]
+    elsewhere = Elsewhere(received, trees.blob)
+    work = _Work(trees, elsewhere)
+    sizes = {
+        path: sum(len(trees.blob(tree, path) or b"") for tree in ("base", "ours", "theirs", "merged")) for path in paths
+    }
+    shares = min(jobs, max(1, sum(sizes.values()) // SMALLEST_SHARE))
+    if shares <= 1 or "fork" not in multiprocessing.get_all_start_methods():
+        results: Iterable[tuple[list[JudgedChange], list[Outcome]]] = [work(path) for path in paths]
+    else:
+        _HANDED[:] = [work]
+        order = sorted(paths, key=lambda path: -sizes[path])
+        with multiprocessing.get_context("fork").Pool(shares) as pool:
+            done = dict(zip(order, pool.imap(_run, order, chunksize=1), strict=True))
+        results = [done[path] for path in paths]
+    changes, outcomes = [], []
+    for found, told in results:
+        changes += found
+        outcomes += told
+    return Judgement(tuple(changes), tuple(outcomes))
+
+
+_HANDED: list[_Work] = []  # what forked processes find without pickling
+
+
+def _run(path: str) -> tuple[list[JudgedChange], list[Outcome]]:
+    return _HANDED[0](path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    trees: FourTrees
+    elsewhere: Elsewhere
+
+    def __call__(self, path: str) -> tuple[list[JudgedChange], list[Outcome]]:
+        forms, outcomes = {}, []
+        parsed: dict[str, SourceFile] = {}
+        for tree in ("base", "ours", "theirs", "merged"):
+            entry = getattr(self.trees, tree).get(path)
+            if entry is None or entry.kind != "file":
+                forms[tree] = EMPTY
+                continue
+            try:
+                if entry.sha not in parsed:
+                    parsed[entry.sha] = parse(self.trees.read(entry.sha))
+            except NotAnalysedError as refused:
+                outcomes.append(Outcome("lost", Status.SKIPPED, f"{tree}: {refused.reason}", 0.0, path))
+                return [], outcomes
+            forms[tree] = parsed[entry.sha]
+        return judge(FileForms(path, **forms), self.elsewhere), outcomes

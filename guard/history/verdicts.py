@@ -1,0 +1,344 @@
+"""The heart of the judge: one definition in four forms, statement by statement.
+
+Three ideas carry it. A statement that a side put in is there only where merged has a statement for it that is not the
+base's own, so an identical one elsewhere in the definition hides nothing. A statement that a side took out is back
+only where merged has the base's and the side has none for it. Inside a statement the same is asked of its tokens.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from guard.history import tokens
+from guard.history.alignment import align, hunks, inverse
+from guard.model import Verdict
+from guard.source.statements import Statement
+
+Statements = tuple[Statement, ...]
+ALIKE = 0.5  # at least this similar: one statement became the other
+INTEGRATED = 0.75  # at least this similar: the statement stands there in a form that someone fitted by hand
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of one statement of a side's edit.
+
+    Attributes:
+        old, new, merged: indices in the base's, the side's and merged's lists; -1 where there is none.
+        missing, back: runs of tokens, as text, where only a part of the statement is concerned.
+        touched: the tokens that are missing or back, where only a part is concerned.
+        new_rows, old_rows: lines, in the side's and the base's file, of those tokens; empty for the whole statement.
+        row: line in merged of the place inside the statement; 0 for the statement's own.
+    """
+
+    verdict: Verdict
+    old: int = -1
+    new: int = -1
+    merged: int = -1
+    missing: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
+    touched: tuple[str, ...] = ()
+    row: int = 0
+    new_rows: tuple[int, ...] = ()
+    old_rows: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class Hunk:
+    """One run of statements that a side changed, with the fate of each."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+    fates: list[Fate] = field(default_factory=list)
+    contested: bool = False
+    rewritten: bool = False
+
+    @property
+    def lost(self) -> list[Fate]:
+        """The fates that are losses."""
+        return [fate for fate in self.fates if fate.verdict.is_loss]
+
+
+class FourForms:
+    """One definition as base, side, the other side and merged have it, and how the four correspond."""
+
+    def __init__(self, base: Statements, side: Statements, other: Statements, merged: Statements) -> None:
+        self.base, self.side, self.other, self.merged = base, side, other, merged
+        texts = [[statement.text for statement in form] for form in (base, side, other, merged)]
+        self.base_side = align(texts[0], texts[1])
+        self.base_merged = align(texts[0], texts[3])
+        self.side_merged = align(texts[1], texts[3])
+        self.base_other = align(texts[0], texts[2])
+        self.other_merged = align(texts[2], texts[3])
+        self.side_base = inverse(self.base_side, len(side))
+        self._settle()
+        self.merged_base = inverse(self.base_merged, len(merged))
+        self.merged_side = inverse(self.side_merged, len(merged))
+        self.fresh = [k for k in range(len(merged)) if self.merged_base[k] < 0 and self.merged_side[k] < 0]
+        self._by_text: dict[str, list[int]] = defaultdict(list)
+        for k in self.fresh:
+            self._by_text[merged[k].text].append(k)
+        self.became = _pairs_of(base, other, self.base_other)
+
+    def _settle(self) -> None:
+        """Of two equal statements, one the base's and one put in, the base's is the one that merged has."""
+        at = inverse(self.side_merged, len(self.merged))
+        for i, j in enumerate(self.base_side):
+            if j < 0 or self.side_merged[j] >= 0:
+                continue
+            k = self.base_merged[i]
+            taken = at[k] if k >= 0 else -1
+            if taken >= 0 and taken != j and self.side_base[taken] < 0:
+                self.side_merged[j], self.side_merged[taken] = k, -1
+                at[k] = j
+
+    def take_equal(self, text: str) -> int:
+        """A statement of merged with this text that neither the base nor the side accounts for, or -1; once each."""
+        left = self._by_text.get(text)
+        if not left:
+            return -1
+        k = left.pop(0)
+        self.fresh.remove(k)
+        return k
+
+    def most_alike(self, statement: Statement, least: float, near: int = -1) -> int:
+        """The fresh statement of merged that is most like this one, or -1."""
+        best, found = least, -1
+        bag = Counter(tokens.content(statement.tokens))
+        for k in self.fresh:
+            candidate = self.merged[k]
+            if candidate.kind != statement.kind:
+                continue
+            score = tokens.overlap(bag, Counter(tokens.content(candidate.tokens)))
+            if score > best or (score == best and found >= 0 and near >= 0 and abs(k - near) < abs(found - near)):
+                best, found = score, k
+        return found
+
+
+def judge_statements(forms: FourForms) -> list[Hunk]:
+    """Every edit that the side made to the definition, with what became of it."""
+    base, side = forms.base, forms.side
+    found = []
+    for start, end, new_start, new_end in hunks(forms.base_side, len(side)):
+        hunk = Hunk(start, end, new_start, new_end)
+        hunk.contested = _contested(forms, start, end)
+        hunk.rewritten = _rewritten(forms, start, end)
+        pairs = _pair(base[start:end], side[new_start:new_end])
+        partner = {start + i: new_start + j for i, j in pairs}
+        for i in range(start, end):
+            hunk.fates.append(_changed(forms, i, partner[i]) if i in partner else _deleted(forms, i))
+        added = set(range(new_start, new_end)) - set(partner.values())
+        hunk.fates += [_added(forms, j) for j in sorted(added)]
+        found.append(hunk)
+    return found
+
+
+def _deleted(forms: FourForms, i: int) -> Fate:
+    """The side took statement `i` of the base out."""
+    k = forms.base_merged[i]
+    if k < 0 or forms.merged_side[k] >= 0:
+        became = forms.became.get(i, -1)
+        k = forms.other_merged[became] if became >= 0 else -1
+        if k >= 0 and forms.merged_side[k] < 0:
+            return Fate(Verdict.SUPERSEDED, old=i, merged=k)
+        return Fate(Verdict.KEPT, old=i)
+    if forms.base[i].kind == "end" and _unpaired_end(forms, i, k):
+        return Fate(Verdict.KEPT, old=i, merged=k)
+    return Fate(Verdict.REVIVED, old=i, merged=k)
+
+
+def _added(forms: FourForms, j: int) -> Fate:
+    """The side put statement `j` in."""
+    k = forms.side_merged[j]
+    if k >= 0:
+        return Fate(Verdict.KEPT, new=j, merged=k)
+    statement = forms.side[j]
+    k = forms.take_equal(statement.text)
+    if k >= 0:
+        return Fate(Verdict.MOVED, new=j, merged=k)
+    if statement.kind == "end":
+        header = _header_of(forms.side, j)
+        if header >= 0 and (forms.side_merged[header] < 0 or forms.side_base[header] < 0):
+            return Fate(Verdict.KEPT, new=j)  # told with its header
+        return Fate(Verdict.LOST, new=j)
+    k = forms.most_alike(statement, INTEGRATED)
+    if k >= 0:
+        return _fitted(forms, j, k)
+    if _context_removed(forms, j):
+        return Fate(Verdict.SUPERSEDED, new=j)
+    return Fate(Verdict.LOST, new=j, row=0)
+
+
+def _fitted(forms: FourForms, j: int, k: int) -> Fate:
+    """Merged has a statement `k` much like the one the side put in; is all of it there?"""
+    want, have = Counter(tokens.content(forms.side[j].tokens)), Counter(tokens.content(forms.merged[k].tokens))
+    missing = want - have
+    forms.fresh.remove(k)
+    if not missing:
+        return Fate(Verdict.EQUIVALENT, new=j, merged=k)
+    runs = _runs(forms.side[j], [i for i, token in enumerate(forms.side[j].tokens) if token in missing])
+    rows = tuple(row for token, row in zip(forms.side[j].tokens, forms.side[j].rows, strict=True) if token in missing)
+    return Fate(Verdict.PARTLY, -1, j, k, runs, (), tuple(missing), forms.merged[k].line, rows)
+
+
+def _changed(forms: FourForms, i: int, j: int) -> Fate:
+    """The side made statement `j` of the base's statement `i`."""
+    if forms.side_merged[j] >= 0:
+        return Fate(Verdict.KEPT, old=i, new=j, merged=forms.side_merged[j])
+    k = forms.base_merged[i]
+    if k >= 0 and forms.merged_side[k] < 0:
+        return _back(forms, i, j, k)
+    k = forms.take_equal(forms.side[j].text)
+    if k >= 0:
+        return Fate(Verdict.MOVED, old=i, new=j, merged=k)
+    became = forms.became.get(i, -1)
+    k = forms.other_merged[became] if became >= 0 else -1
+    if k < 0 or forms.merged_side[k] >= 0:
+        k = forms.most_alike(forms.side[j], ALIKE)
+    if k >= 0:
+        return _inside(forms, i, j, k, became)
+    if forms.base_other[i] < 0 or _context_removed(forms, j):
+        return Fate(Verdict.SUPERSEDED, old=i, new=j)
+    return Fate(Verdict.LOST, old=i, new=j)
+
+
+def _back(forms: FourForms, i: int, j: int, k: int) -> Fate:
+    base, side, merged = forms.base[i], forms.side[j], forms.merged[k]
+    edits = tokens.edits(base.tokens, side.tokens)
+    missing = tuple(tokens.shown(side.tokens[e.new_start : e.new_end]) for e in edits if e.new_end > e.new_start)
+    back = tuple(tokens.shown(base.tokens[e.start : e.end]) for e in edits if e.end > e.start)
+    touched = [token for e in edits for token in (*base.tokens[e.start : e.end], *side.tokens[e.new_start : e.new_end])]
+    row = merged.rows[min(edits[0].start, len(merged.rows) - 1)] if edits and merged.rows else merged.line
+    new_rows = tuple(r for e in edits for r in side.rows[e.new_start : e.new_end])
+    old_rows = tuple(r for e in edits for r in base.rows[e.start : e.end])
+    return Fate(Verdict.REVERTED, i, j, k, missing, back, tuple(touched), row, new_rows, old_rows)
+
+
+def _inside(forms: FourForms, i: int, j: int, k: int, became: int) -> Fate:
+    """Merged has statement `k` in the place of `i`: which of the side's token edits are in it?"""
+    base, side, merged = forms.base[i], forms.side[j], forms.merged[k]
+    theirs = tokens.edits(base.tokens, forms.other[became].tokens) if became >= 0 else []
+    missing: list[int] = []
+    back: list[int] = []
+    done = superseded = False
+    for fate in tokens.fates(base, side, merged):
+        if fate.kept:
+            done = True
+        elif tokens.overlaps(fate.edit, theirs):
+            superseded = True
+        else:
+            done = done or fate.done
+            missing += fate.missing
+            back += fate.back
+    if k in forms.fresh:
+        forms.fresh.remove(k)
+    if not missing and not back:
+        if superseded:
+            return Fate(Verdict.SUPERSEDED, i, j, k)
+        return Fate(Verdict.EQUIVALENT, i, j, k)
+    verdict = Verdict.PARTLY if done else Verdict.REVERTED
+    touched = (*(side.tokens[t] for t in missing), *(base.tokens[t] for t in back))
+    row = _row(base, merged, back, side, missing)
+    new_rows, old_rows = tuple(side.rows[t] for t in missing), tuple(base.rows[t] for t in back)
+    return Fate(verdict, i, j, k, _runs(side, missing), _runs(base, back), touched, row, new_rows, old_rows)
+
+
+def _row(base: Statement, merged: Statement, back: Sequence[int], side: Statement, missing: Sequence[int]) -> int:
+    """The line of merged where the edit stands or would stand."""
+    partners, source, at = (
+        (align(base.tokens, merged.tokens), base, back[0])
+        if back
+        else (align(side.tokens, merged.tokens), side, missing[0])
+    )
+    while at >= 0 and at < len(source.tokens):
+        if partners[at] >= 0:
+            return merged.rows[partners[at]]
+        at -= 1
+    return merged.line
+
+
+def _runs(statement: Statement, indices: Sequence[int]) -> tuple[str, ...]:
+    """The tokens at these indices, neighbours joined (a bracket or comma between two of them included)."""
+    runs: list[list[int]] = []
+    for index in indices:
+        gap = statement.tokens[runs[-1][-1] + 1 : index] if runs else ()
+        if runs and (index == runs[-1][-1] + 1 or (len(gap) <= 2 and not any(map(tokens.is_content, gap)))):
+            runs[-1] += range(runs[-1][-1] + 1, index + 1)
+        else:
+            runs.append([index])
+    return tuple(tokens.shown([statement.tokens[index] for index in run]) for run in runs)
+
+
+def _contested(forms: FourForms, start: int, end: int) -> bool:
+    """Whether the other side changed one of these statements, or put something in next to them."""
+    other = forms.base_other
+    if any(other[i] < 0 for i in range(max(0, start - 1), min(len(other), end + 1))):
+        return True
+    before = other[start - 1] if start > 0 else -1
+    after = other[end] if end < len(other) else len(forms.other)
+    return after - before != end - start + 1
+
+
+def _rewritten(forms: FourForms, start: int, end: int) -> bool:
+    """Whether the other side took out what stood before and what stood after, so that the change lost its place."""
+    other, became = forms.base_other, forms.became
+    around = [i for i in (start - 1, end) if 0 <= i < len(other)]
+    return bool(around) and all(other[i] < 0 and i not in became for i in around)
+
+
+def _context_removed(forms: FourForms, j: int) -> bool:
+    """Whether a block of the base that the side's statement `j` stands in was taken out by the other side."""
+    parent = forms.side[j].parent
+    while parent >= 0:
+        i = forms.side_base[parent]
+        if i >= 0 and forms.base_other[i] < 0 and forms.base_merged[i] < 0 and i not in forms.became:
+            return True
+        parent = forms.side[parent].parent
+    return False
+
+
+def _header_of(form: Statements, j: int) -> int:
+    """The header of the block that ends at `j`."""
+    depth = form[j].parent
+    for index in range(j - 1, -1, -1):
+        if form[index].kind == "header" and form[index].parent == depth:
+            return index
+    return -1
+
+
+def _unpaired_end(forms: FourForms, i: int, k: int) -> bool:
+    """Whether the end of a block is back only because its header is (which is told already)."""
+    header = _header_of(forms.base, i)
+    return header >= 0 and forms.base_side[header] < 0
+
+
+def _pairs_of(base: Statements, other: Statements, partners: Sequence[int]) -> dict[int, int]:
+    """Which statement of the base became which of the other form, where both differ but are alike."""
+    found = {}
+    for start, end, new_start, new_end in hunks(partners, len(other)):
+        for i, j in _pair(base[start:end], other[new_start:new_end]):
+            found[start + i] = new_start + j
+    return found
+
+
+def _pair(old: Statements, new: Statements) -> list[tuple[int, int]]:
+    """Statements of two runs that are forms of one another, best first, in order and one to one."""
+    if not old or not new or len(old) * len(new) > 40_000:
+        return []
+    bags = [Counter(tokens.content(statement.tokens)) for statement in new]
+    scored = []
+    for i, statement in enumerate(old):
+        bag = Counter(tokens.content(statement.tokens))
+        for j, other in enumerate(new):
+            if statement.kind == other.kind != "end" and (score := tokens.overlap(bag, bags[j])) >= ALIKE:
+                scored.append((-score, abs(i - j), i, j))
+    scored.sort()
+    chosen: list[tuple[int, int]] = []
+    for _, _, i, j in scored:
+        if all((i - a) * (j - b) > 0 for a, b in chosen):
+            chosen.append((i, j))
+    return chosen

@@ -1,0 +1,134 @@
+"""A file as definitions: the module's own level, and every class and function by its dotted name."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import warnings
+from dataclasses import dataclass, field
+
+from guard.errors import NotAnalysedError
+from guard.source.statements import Owner, Statement, inner_definitions, statements
+from guard.source.text import decode
+
+MODULE = "<module>"
+LARGEST_FILE = 4_000_000  # bytes; generated tables beyond this are no code that a person merges
+DEEPEST_LINE = 200_000  # characters in one line
+
+
+@dataclass(eq=False, slots=True)
+class Definition:
+    """One definition of a file. Its statements are made when they are first asked for.
+
+    Attributes:
+        name: dotted name inside the file; `<module>` for the top level.
+        number: 0 for the first definition of this name in the file, 1 for the second, …
+        kind: `module`, `class` or `function`.
+        line, end_line: the lines it covers, decorators included.
+        own: the text of its own lines, nested definitions cut out: equal text means equal statements.
+    """
+
+    name: str
+    number: int
+    kind: str
+    line: int
+    end_line: int
+    own: str
+    _node: Owner | None = field(repr=False, default=None)
+    _statements: tuple[Statement, ...] | None = field(repr=False, default=None)
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells it from the other definitions of the file."""
+        return self.name, self.number
+
+    @property
+    def last_name(self) -> str:
+        """The name without the enclosing ones."""
+        return self.name.rsplit(".", 1)[-1]
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Its own statements in order, nested definitions left out."""
+        if self._statements is None:
+            assert self._node is not None
+            self._statements = statements(self._node)
+        return self._statements
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SourceFile:
+    """One parsed file.
+
+    Attributes:
+        definitions: by key, in the order of the file.
+        lines: the source lines, without line ends.
+    """
+
+    definitions: dict[tuple[str, int], Definition]
+    lines: tuple[str, ...]
+
+    def excerpt(self, line: int, end_line: int) -> str:
+        """Source lines as they stand, common indentation removed."""
+        import textwrap
+
+        return textwrap.dedent("\n".join(self.lines[line - 1 : end_line]))
+
+
+EMPTY = SourceFile({}, ())
+
+
+def parse(data: bytes) -> SourceFile:
+    """Split a Python file into its definitions.
+
+    Arguments:
+        data: the file's bytes.
+
+    Raises:
+        NotAnalysedError: no Python, no text, or too large or too deep to read.
+    """
+    if len(data) > LARGEST_FILE:
+        raise NotAnalysedError(f"larger than {LARGEST_FILE:,} bytes")
+    text = decode(data).text
+    if text.startswith("\f"):
+        text = " " + text[1:] if text[1:2] in ("", "\n") else text[1:]
+    collecting = gc.isenabled()
+    gc.disable()  # a large tree of small objects: the collector would walk it again and again
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+        lines = tuple(text.split("\n"))
+        found: dict[tuple[str, int], Definition] = {}
+        _collect(tree, "", lines, found)
+    except SyntaxError as error:
+        raise NotAnalysedError(f"does not parse: {error.msg} (line {error.lineno})") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise NotAnalysedError(f"cannot be read: {type(error).__name__}: {error}") from None
+    finally:
+        if collecting:
+            gc.enable()
+    return SourceFile(found, lines)
+
+
+def _collect(node: Owner, name: str, lines: tuple[str, ...], found: dict[tuple[str, int], Definition]) -> None:
+    inner = list(inner_definitions(node.body))
+    if isinstance(node, ast.Module):
+        first, last, kind = 1, len(lines), "module"
+    else:
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        last = node.end_lineno or node.lineno
+        kind = "class" if isinstance(node, ast.ClassDef) else "function"
+    own: list[str] = []
+    position = first
+    for definition in inner:
+        start = min([definition.lineno, *(decorator.lineno for decorator in definition.decorator_list)])
+        own += lines[position - 1 : start - 1]
+        position = (definition.end_lineno or definition.lineno) + 1
+    own += lines[position - 1 : last]
+    number = 0
+    while (name or MODULE, number) in found:
+        number += 1
+    found[name or MODULE, number] = Definition(name or MODULE, number, kind, first, last, "\n".join(own), node)
+    for definition in inner:
+        _collect(definition, f"{name}.{definition.name}" if name else definition.name, lines, found)
