@@ -204,6 +204,34 @@ class Calls:
                 return Signature(facts.fields, (), False)
         return None
 
+    def _spelled(self, value: ast.expr) -> dict[str, ast.expr] | None:
+        """What `**value` passes where the dictionary is written out here, on any way; None where it cannot be told."""
+        if self._filled(value):
+            return None
+        definitions = self.definitions.of(value)
+        options = [d.value for d in definitions] if definitions else [value]
+        merged: dict[str, ast.expr] = {}
+        for option in options:
+            for arm in [option.body, option.orelse] if isinstance(option, ast.IfExp) else [option]:
+                literal = _literal(arm) if arm is not None else None
+                if literal is None:
+                    return None
+                merged.update(literal)
+        return merged
+
+    def _filled(self, value: ast.expr) -> bool:
+        """Whether the function around adds keys to a dictionary after it was written out."""
+        key = dotted(value)
+        if key is None:
+            return False
+        for node in ast.walk(self.facts.outermost(value)):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and dotted(node.value) == key:
+                return True
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if node.func.attr in {"update", "setdefault"} and dotted(node.func.value) == key:
+                    return True
+        return False
+
     def arguments(self, call: ast.Call, fallback: tuple[str, ...]) -> Arguments:
         """Arguments by parameter name.
 
@@ -223,10 +251,27 @@ class Calls:
                 given[positional[i]] = value
         for keyword in call.keywords:
             if keyword.arg is None:
-                hidden = True
+                spelled = self._spelled(keyword.value)
+                hidden = hidden or spelled is None
+                given.update(spelled or {})
             else:
                 given[keyword.arg] = keyword.value
         return Arguments(given, hidden)
+
+
+def _literal(value: ast.expr) -> dict[str, ast.expr] | None:
+    """Keys and values of a dictionary written out, None for anything else."""
+    if isinstance(value, ast.Call) and dotted(value.func) == "dict" and not value.args:
+        named = {k.arg: k.value for k in value.keywords if k.arg is not None}
+        return named if len(named) == len(value.keywords) else None
+    if not isinstance(value, ast.Dict):
+        return None
+    found: dict[str, ast.expr] = {}
+    for key, item in zip(value.keys, value.values, strict=True):
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            return None
+        found[key.value] = item
+    return found
 
 
 def _read(function: ast.FunctionDef | ast.AsyncFunctionDef, bound: bool) -> Signature:

@@ -3,7 +3,8 @@
 A trailing underscore of a field is dropped in YAML (`is_` is written `is`). Where a list is meant, one item may stand
 alone. Patterns are Python with holes: `$X` binds an expression, `$_` takes any, `...` takes any further arguments or
 statements, `$*.name` is a callee or value by its last name however it was imported. A dotted name without a hole is
-compared as a qualified name, through imports and re-exports.
+compared as a qualified name, through imports and re-exports. `$MATCH` is what a value test last matched, `$FUNCTION`
+the name of the nearest function.
 """
 
 # ruff: noqa: RUF009 (the fields are made by a function that keeps their sentence for the schema)
@@ -90,6 +91,22 @@ class Defined:
 
 
 @dataclass(frozen=True, slots=True)
+class Then:
+    """Something that follows in the same block while a bound expression keeps its value."""
+
+    pattern: tuple[Pattern, ...] = needed("one of these follows")
+    keeps: str = needed("the hole that is not assigned in between")
+
+
+@dataclass(frozen=True, slots=True)
+class Unreferenced:
+    """A method that classes of the tree define and that nothing of the tree refers to through one of them."""
+
+    method: str = needed("the method's name")
+    bind: str = needed("the hole for the name of the class that is left out")
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """One condition; exactly one key."""
 
@@ -99,6 +116,14 @@ class Condition:
     value: ValueTest | None = said("what a value is made of", None)
     before: tuple[Pattern, ...] = said("one of these comes earlier in the function, on a path to the match")
     after: tuple[Pattern, ...] = said("one of these comes later in the function")
+    earlier: tuple[Pattern, ...] = said("one of these stands earlier in the function, on a path or not")
+    then: Then | None = said("something that follows while a value is kept", None)
+    parameter: str | None = said("the hole is a parameter of the nearest function", None)
+    unreferenced: Unreferenced | None = said("a class whose method nothing refers to", None)
+    arms: tuple[str, ...] = said(
+        "the matched `if` calls on both arms for one result, and an argument of these that one arm passes and the "
+        "other's callee accepts is passed on both"
+    )
     under: Under | None = said("statements around the match", None)
     has: Has | None = said("something in the surroundings", None)
     named: Named | None = said("the text of a bound expression", None)
@@ -123,6 +148,7 @@ class Clause:
     at: str | None = said("the name of the hole where the finding stands, instead of the whole match", None)
     subject: str | None = said("the identifier that the finding is about", None)
     severity: Severity | None = said("instead of the rule's severity", None)
+    once: bool = said("only the first place in a function", False)
 
 
 @dataclass(frozen=True, slots=True)

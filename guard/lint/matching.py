@@ -7,12 +7,14 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from guard.lint.arms import agree
 from guard.lint.calls import Calls, Certainty
 from guard.lint.definitions import Definitions
 from guard.lint.facts import FileFacts
-from guard.lint.language import Clause, Condition, Defined, Has, Rule, ValueTest
+from guard.lint.language import Clause, Condition, Has, Rule, ValueTest
 from guard.lint.patterns import Pattern
 from guard.lint.surroundings import Surroundings
+from guard.lint.tree import TreeQuestions
 from guard.lint.unify import Bindings, Unifier
 from guard.lint.values import Values
 
@@ -39,20 +41,25 @@ class Matcher:
         self.unifier = Unifier(facts)
         self.calls = Calls(facts, self.definitions)
         self.values = Values(facts, self.definitions, self.unifier, tick)
+        self.tree = TreeQuestions(facts)
         self.surroundings = Surroundings(facts, self.definitions, self.unifier)
 
     def hits(self, rule: Rule) -> Iterator[Hit]:
         """All places where the rule does not hold; each place once a clause."""
         for clause in rule.match:
             seen: set[ast.AST] = set()
+            functions: set[ast.AST | None] = set()
             for node, env, certainty in self.candidates(clause):
                 self.tick()
                 if clause.in_ is not None and not self.surroundings.in_place(clause.in_, node):
                     continue
                 for hit in self._judge(rule, clause, node, env, certainty):
-                    if hit.at not in seen:
-                        seen.add(hit.at)
-                        yield hit
+                    around = self.facts.function(node)
+                    if hit.at in seen or (clause.once and around in functions):
+                        continue
+                    seen.add(hit.at)
+                    functions.add(around)
+                    yield hit
 
     def candidates(self, clause: Clause) -> Iterator[tuple[ast.AST, Bindings, Certainty]]:
         """Nodes that a clause looks at, with what is bound there and how sure the callee is."""
@@ -77,6 +84,9 @@ class Matcher:
         return self.facts.by_type.get(type(head), [])
 
     def _judge(self, rule: Rule, clause: Clause, node: ast.AST, env: Bindings, certainty: Certainty) -> Iterator[Hit]:
+        around = self.facts.function(node)
+        if around is not None:
+            env = {**env, "FUNCTION": ast.Constant(around.name)}
         for bound in self._all(clause.where, clause, node, env):
             if clause.require and any(True for _ in self._all(clause.require, clause, node, bound)):
                 continue
@@ -119,6 +129,13 @@ class Matcher:
         elif condition.after:
             for pattern in condition.after:
                 yield from around.after(pattern, node, env)
+        elif condition.earlier:
+            for pattern in condition.earlier:
+                yield from around.earlier(pattern, node, env)
+        elif condition.then is not None:
+            yield from around.then(condition.then, node, env)
+        elif condition.unreferenced is not None:
+            yield from self.tree.unreferenced(condition.unreferenced, env)
         elif condition.under is not None:
             yield from around.under(condition.under, node, env)
         elif condition.has is not None:
@@ -137,8 +154,12 @@ class Matcher:
         if condition.dropped is not None:
             dropped = isinstance(self.facts.parents.get(node), ast.Expr)
             return dropped is condition.dropped
+        if condition.parameter is not None:
+            return self.surroundings.is_parameter(node, env.get(condition.parameter))
+        if condition.arms:
+            return not isinstance(node, ast.If) or agree(node, condition.arms, self.calls)
         if condition.defined is not None:
-            return self._defined(condition.defined, node, env)
+            return self.tree.defined(condition.defined, node, env)
         if not isinstance(node, ast.Call):
             return False
         if condition.passes:
@@ -188,7 +209,7 @@ class Matcher:
 
     def _has(self, test: Has, node: ast.AST, env: Bindings) -> Iterator[Bindings]:
         if test.in_ == "tree":
-            if any(self._in_tree(pattern) for pattern in test.pattern):
+            if any(self.tree.holds(pattern) for pattern in test.pattern):
                 yield env
             return
         if test.in_ == "arm":
@@ -203,52 +224,6 @@ class Matcher:
         for pattern in test.pattern:
             for _, bound in self.unifier.search(pattern, nodes, env):
                 yield bound
-
-    def _in_tree(self, pattern: Pattern) -> bool:
-        """Whether every word of a pattern stands together in a file of the tree (this one, where there is no tree)."""
-        if self.facts.project is None:
-            return all(word in self.facts.text for word in pattern.literals)
-        found = [set(self.facts.project.holding(word)) for word in sorted(pattern.literals)]
-        return bool(found) and bool(set.intersection(*found))
-
-    def _defined(self, test: Defined, node: ast.AST, env: Bindings) -> bool:
-        name = env.get(test.attribute)
-        word = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
-        if word is None:
-            return True
-        holder = self.facts.class_(node)
-        if holder is None:
-            return True
-        if any(
-            isinstance(n, ast.Attribute) and n.attr == word and isinstance(n.ctx, ast.Store)
-            for n in self.surroundings.below(self.facts.tree)
-        ):
-            return True
-        for _, facts in self.facts.hierarchy(holder):
-            if facts is None:
-                return True
-            if word in facts.fields or word in facts.methods:
-                return True
-            for part in ast.walk(facts.node):
-                if isinstance(part, ast.Attribute) and part.attr == word and isinstance(part.ctx, ast.Store):
-                    return True
-                if isinstance(part, ast.Constant) and part.value == word and part is not name and self._sets(part):
-                    return True
-        return test.on == "tree" and self._assigned_in_tree(word)
-
-    def _sets(self, constant: ast.Constant) -> bool:
-        above = self.facts.parents.get(constant)
-        return isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "setattr"
-
-    def _assigned_in_tree(self, word: str) -> bool:
-        """Whether any file of the tree assigns an attribute of this name, or sets it by name."""
-        project = self.facts.project
-        if project is None:
-            return False
-        assigned = re.compile(
-            rb"\.%s\s*(?::[^=\n]+)?=[^=]|setattr\([^,\n]+,\s*['\"]%s['\"]" % (word.encode(), word.encode())
-        )
-        return any(assigned.search(project.data(path) or b"") for path in project.holding(word))
 
 
 def flat(conditions: tuple[Condition, ...]) -> Iterator[Condition]:

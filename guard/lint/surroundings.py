@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 
 from guard.lint.definitions import Definitions, parameter_names
 from guard.lint.facts import FileFacts
-from guard.lint.language import Place, Under
-from guard.lint.patterns import Pattern
+from guard.lint.language import Place, Then, Under
+from guard.lint.patterns import Pattern, dotted
 from guard.lint.unify import Bindings, Unifier
 
 
@@ -48,6 +48,33 @@ class Surroundings:
         for found, bound in self.occurrences(pattern, self.facts.outermost(node), env):
             if position(found) > position(node) and not self._inside(found, node) and not self.apart(node, found):
                 yield bound
+
+    def earlier(self, pattern: Pattern, node: ast.AST, env: Bindings) -> Iterator[Bindings]:
+        """Occurrences that stand earlier in the function, whether or not a run passes both."""
+        for found, bound in self.occurrences(pattern, self.facts.outermost(node), env):
+            if position(found) < position(node):
+                yield bound
+
+    def then(self, test: Then, node: ast.AST, env: Bindings) -> Iterator[Bindings]:
+        """Occurrences in the statements that follow in the same block, up to an assignment of the kept expression."""
+        kept = env.get(test.keeps)
+        key = dotted(kept) if kept is not None else None
+        above = self.facts.parents.get(node)
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(above, name, None)
+            if not isinstance(block, list) or node not in block or key is None:
+                continue
+            for statement in block[block.index(node) + 1 :]:
+                for pattern in test.pattern:
+                    for _, bound in self.unifier.search(pattern, self.below(statement), env):
+                        yield bound
+                if key in self.definitions.bound(statement):
+                    return
+
+    def is_parameter(self, node: ast.AST, value: ast.AST | None) -> bool:
+        """Whether a name is a parameter of the nearest function around a node."""
+        function = self.facts.function(node)
+        return isinstance(value, ast.Name) and function is not None and value.id in parameter_names(function)
 
     def candidates_before(self, pattern: Pattern, node: ast.expr) -> list[ast.AST]:
         """Calls of the pattern's shape that can come before the use of an expression."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from guard.lint.facts import FileFacts
-from guard.lint.patterns import Pattern, any_name, dotted, hole_name
+from guard.lint.patterns import HOLE, Pattern, any_name, dotted, hole_name
 
 Bindings = dict[str, ast.AST]
 _COMMUTING = (ast.Mult, ast.Add, ast.BitAnd, ast.BitOr)
@@ -121,6 +121,8 @@ class Unifier:
             return True
         known = env.get(hole)
         if known is not None:
+            if isinstance(known, ast.Constant) and isinstance(node, ast.Name):
+                return known.value == node.id
             return same(known, node)
         env[hole] = node
         return True
@@ -135,7 +137,7 @@ class Unifier:
 
     def _name(self, pattern: ast.Attribute | ast.Name, node: ast.AST, env: Bindings) -> bool:
         text = dotted(pattern)
-        if text is None or text.partition(".")[0].startswith("hole_of_pattern_"):
+        if text is None or HOLE in text:
             return (
                 isinstance(pattern, ast.Attribute)
                 and isinstance(node, ast.Attribute)
@@ -152,8 +154,8 @@ class Unifier:
         return named_alike(text, name) or named_alike(text, self.facts.canonical(node) or name)
 
     def _word(self, pattern: str, word: str, env: Bindings) -> bool:
-        if pattern.startswith("hole_of_pattern_"):
-            return self._fill(pattern[len("hole_of_pattern_") :], ast.Constant(word), env)
+        if pattern.startswith(HOLE):
+            return self._fill(pattern[len(HOLE) :], ast.Constant(word), env)
         return pattern == word
 
     def _call(self, pattern: ast.Call, node: ast.Call, env: Bindings) -> bool:

@@ -98,11 +98,15 @@ class Values:
             return [d.value for d in self.definitions.of(node) if d.value is not None]
         return []
 
-    def is_(self, node: ast.expr, pattern: Pattern, env: Bindings, depth: int = DEPTH) -> Iterator[Bindings]:
-        """The value, or something it was assigned from, matches."""
+    def _here(self, pattern: Pattern, node: ast.expr, env: Bindings) -> Iterator[Bindings]:
         found = self.unifier.match(pattern, node, env)
         if found is not None:
+            found["MATCH"] = node
             yield found
+
+    def is_(self, node: ast.expr, pattern: Pattern, env: Bindings, depth: int = DEPTH) -> Iterator[Bindings]:
+        """The value, or something it was assigned from, matches."""
+        yield from self._here(pattern, node, env)
         if depth:
             inner = self.strip(node)
             following = [inner] if inner is not node else self.sources(node)
@@ -119,9 +123,7 @@ class Values:
 
     def _part(self, node: ast.expr, pattern: Pattern, env: Bindings, depth: int, up: bool) -> Iterator[Bindings]:
         if up:
-            found = self.unifier.match(pattern, node, env)
-            if found is not None:
-                yield found
+            yield from self._here(pattern, node, env)
         if not depth:
             return
         pieces = self._pieces(node)
@@ -163,9 +165,7 @@ class Values:
                     continue
                 seen.add(part)
                 self.tick()
-                found = self.unifier.match(pattern, part, env)
-                if found is not None:
-                    yield found
+                yield from self._here(pattern, part, env)
                 if left and isinstance(part, ast.Name | ast.Attribute):
                     queue.extend((source, left - 1) for source in self.sources(part))
 

@@ -1,0 +1,64 @@
+"""Questions of rules that look beyond the file: is it anywhere in the tree, is it ever given a value."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from guard.lint.facts import FileFacts
+from guard.lint.language import Defined, Unreferenced
+from guard.lint.patterns import Pattern
+from guard.lint.unify import Bindings
+
+
+class TreeQuestions:
+    """Asks the project index of one file; a file on its own is its whole tree."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        self.facts = facts
+
+    def holds(self, pattern: Pattern) -> bool:
+        """Whether every word of a pattern stands together in a file of the tree."""
+        if self.facts.project is None:
+            return all(word in self.facts.text for word in pattern.literals)
+        found = [set(self.facts.project.holding(word)) for word in sorted(pattern.literals)]
+        return bool(found) and bool(set.intersection(*found))
+
+    def unreferenced(self, test: Unreferenced, env: Bindings) -> Iterator[Bindings]:
+        """Classes that define the method while no file of the tree says `Class.method`, by name of the class."""
+        project = self.facts.project
+        if project is None:
+            return
+        defining: set[str] = set()
+        texts: list[bytes] = []
+        for path in project.holding(test.method):
+            texts.append(project.data(path) or b"")
+            module = project.module_at(path)
+            if module is not None:
+                defining.update(name for name, facts in module.classes.items() if test.method in facts.methods)
+        for name in sorted(defining):
+            said = re.compile(rb"\b%s\s*\.\s*%s\b" % (name.encode(), test.method.encode()))
+            if not any(said.search(text) for text in texts):
+                yield {**env, test.bind: ast.Constant(name)}
+
+    def defined(self, test: Defined, node: ast.AST, env: Bindings) -> bool:
+        """Whether an attribute read through self is given a value; a base that is not in the tree may always do so."""
+        name = env.get(test.attribute)
+        word = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
+        holder = self.facts.class_(node)
+        if word is None or holder is None:
+            return True
+        for _, facts in self.facts.hierarchy(holder):
+            if facts is None or word in facts.fields or word in facts.methods:
+                return True
+        if self.facts.project is None:
+            return bool(_assignment(word).search(self.facts.text.encode()))
+        paths = self.facts.project.holding(word) if test.on == "tree" else (self.facts.path,)
+        return any(_assignment(word).search(self.facts.project.data(path) or b"") for path in paths)
+
+
+def _assignment(word: str) -> re.Pattern[bytes]:
+    """An attribute of this name is assigned, or is set by name."""
+    raw = re.escape(word.encode())
+    return re.compile(rb"\.%s\s*(?::[^=\n]+)?=[^=]|setattr\([^,\n]+,\s*['\"]%s['\"]" % (raw, raw))
