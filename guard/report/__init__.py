@@ -20,6 +20,8 @@ FORMATS: dict[str, str] = {
     "gitlab": "guard.report.gitlab",
     "junit": "guard.report.junit",
     "rdjson": "guard.report.rdjson",
+    "markdown": "guard.report.markdown",
+    "html": "guard.report.html_page",
 }
 """Format name to module. Modules load on first use, so that a hook pays for one format only."""
 

@@ -23,7 +23,7 @@ Piece = tuple[str, bool]
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """One line of evidence: which tree says it, and its runs of equal and differing text."""
+    """One line of evidence: which tree says it, and its runs of equal and differing text; none if nothing is there."""
 
     tree: str
     pieces: tuple[Piece, ...]
@@ -71,7 +71,7 @@ def excerpt(finding: Finding, most: int = 1) -> list[Excerpt]:
         if after is not None:
             rows.append(Excerpt(pair[1], two if before is not None else ((after, True),)))
     if befores and not afters:
-        rows.append(Excerpt(pair[1], (("(nothing)", False),)))
+        rows.append(Excerpt(pair[1], ()))
     return rows
 
 

@@ -121,7 +121,7 @@ def _place_lines(finding: Finding, found: Group, view: View, paint: Paint, width
         merged = row.tree == "merged"
         said = "".join(
             paint.differing(text, gone=not merged) if differs else text
-            for text, differs in window(row.pieces, width - 14)
+            for text, differs in window(row.pieces or (("(nothing)", False),), width - 14)
         )
         lines.append(f"    {paint(f'{row.tree:>6}', 'dim')} {'+' if merged else '-'} {said}".rstrip())
     return lines

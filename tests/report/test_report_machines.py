@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from lxml import etree
-from synthetic import HOSTILE, large, small
+from synthetic import large, small
 
 from guard.model import Edit, Finding, Report, Severity
 from guard.report import View, render
@@ -154,6 +154,5 @@ def test_github_escapes() -> None:
 @pytest.mark.parametrize("name", ["sarif", "gitlab", "junit", "rdjson", "json"])
 def test_no_machine_format_drops_a_finding(name: str) -> None:
     text = render(LARGE, name, VIEW)
-    missing = [found.fingerprint for found in LARGE.findings if found.fingerprint not in text and not found.accepted]
-    assert missing == []
-    assert len(HOSTILE) > 5
+    shown = set(re.findall(r"\b[0-9a-f]{16}\b", text))
+    assert {found.fingerprint for found in LARGE.findings if not found.accepted} <= shown
