@@ -6,8 +6,12 @@ import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.syncs import Guard
 
 IDENTITY = {
     "GIT_AUTHOR_NAME": "Ada",
@@ -90,3 +94,12 @@ def _private_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest
     for name in [name for name in os.environ if name.startswith(("GIT_", "GITHEAD_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+
+
+@pytest.fixture
+def guard(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Guard:
+    """The command line, run in the repository of `workshop`."""
+    from tests.syncs import Guard
+
+    folder = tmp_path / "repository"
+    return Guard(capsys, monkeypatch, folder if folder.is_dir() else None)

@@ -14,6 +14,7 @@ from guard.model import Outcome, Status
 
 CHECKS: dict[str, str] = {
     "lost": "guard.checks.lost:check_lost",
+    "textual": "guard.checks.textual:check_textual",
     "broken": "guard.checks.broken:check_broken",
     "policy": "guard.checks.policy:check_policy",
 }

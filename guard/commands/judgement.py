@@ -20,6 +20,7 @@ from guard.source.store import FactStore, NullStore
 
 FAMILIES: dict[str, tuple[str, ...]] = {
     "lost": ("GRD2",),
+    "textual": ("GRD2",),
     "broken": ("GRD3",),
     "policy": ("GRD4",),
     "pins": ("GRD5",),
@@ -84,11 +85,9 @@ def judge_selection(repository: Repository, selection: Selection, config: Config
             run = run_check(name, context)
             findings.extend(run.result.findings)
             outcomes.extend((run.outcome, *run.result.outcomes))
+            record = replace(record, survival=(*record.survival, *run.result.survival))
             if name == "lost":
-                counts = run.result
-                record = replace(
-                    record, ours_changes=counts.ours, theirs_changes=counts.theirs, survival=counts.survival
-                )
+                record = replace(record, ours_changes=run.result.ours, theirs_changes=run.result.theirs)
         merges.append(record)
         trees.forget()
     if not selection.syncs:
