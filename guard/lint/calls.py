@@ -227,9 +227,9 @@ class Calls:
         for node in ast.walk(self.facts.outermost(value)):
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and dotted(node.value) == key:
                 return True
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if node.func.attr in {"update", "setdefault"} and dotted(node.func.value) == key:
-                    return True
+            adds = isinstance(node, ast.Attribute) and node.attr in {"update", "setdefault"}
+            if adds and isinstance(node, ast.Attribute) and dotted(node.value) == key:
+                return True
         return False
 
     def arguments(self, call: ast.Call, fallback: tuple[str, ...]) -> Arguments:

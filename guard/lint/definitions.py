@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from guard.lint.facts import FileFacts
+from guard.lint.nodes import children
 from guard.lint.patterns import dotted
 
 Kind = Literal["value", "parameter", "opaque"]
@@ -245,7 +246,7 @@ class Definitions:
                         names.add(dotted(func.value) or "")
                 if isinstance(part, ast.alias):
                     names.add(part.asname or part.name.partition(".")[0])
-                stack.extend(ast.iter_child_nodes(part))
+                stack.extend(children(part))
             known = self._bound[statement] = frozenset(names)
         return known
 

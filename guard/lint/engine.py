@@ -147,13 +147,14 @@ class FileLinter:
 
 def deadline(seconds: float) -> Callable[[], None]:
     """A function that raises NotAnalysedError once the time is over."""
-    end = time.monotonic() + seconds
+    # Processor time: a busy machine must not make a file look hard.
+    end = time.thread_time() + seconds
     count = 0
 
     def tick() -> None:
         nonlocal count
         count += 1
-        if count % 64 == 0 and time.monotonic() > end:
+        if count % 64 == 0 and time.thread_time() > end:
             raise NotAnalysedError(f"took longer than {seconds:g} s")
 
     return tick

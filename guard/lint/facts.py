@@ -7,6 +7,7 @@ from functools import cached_property
 
 from guard.errors import NotAnalysedError
 from guard.lint.modules import ClassFacts, ModuleFacts, module_facts, module_of
+from guard.lint.nodes import NodeIndex, children, descend
 from guard.lint.patterns import dotted
 from guard.lint.project import ProjectIndex
 
@@ -40,26 +41,34 @@ class FileFacts:
         self.project = project
         self.module, self.package = module_of(path)
         self.parents: dict[ast.AST, ast.AST] = {}
-        self.by_type: dict[type[ast.AST], list[ast.AST]] = {}
-        self.order: dict[ast.AST, int] = {}
+        self._nodes: list[ast.AST] = []
+        self._indexes: dict[ast.AST, NodeIndex] = {}
         self._adopted: dict[ast.AST, ast.stmt] = {}
         self._walk()
 
     def _walk(self) -> None:
-        stack: list[tuple[ast.AST, int]] = [(self.tree, 0)]
-        parents, by_type, order = self.parents, self.by_type, self.order
-        children = ast.iter_child_nodes
-        while stack:
-            node, depth = stack.pop()
+        level: list[ast.AST] = [self.tree]
+        depth = 0
+        while level:
+            self._nodes += level
+            depth += 1
             if depth > MAX_DEPTH:
                 raise NotAnalysedError(f"nested more than {MAX_DEPTH} levels deep")
-            order[node] = len(order)
-            by_type.setdefault(type(node), []).append(node)
-            below = list(children(node))
-            for child in reversed(below):
-                if not isinstance(child, ast.expr_context | ast.operator):
-                    parents[child] = node
-                    stack.append((child, depth + 1))
+            below: list[ast.AST] = []
+            for node in level:
+                inner = children(node)
+                for child in inner:
+                    self.parents[child] = node
+                below += inner
+            level = below
+
+    def index(self, scope: ast.AST) -> NodeIndex:
+        """The nodes under a scope; a scope is made once."""
+        found = self._indexes.get(scope)
+        if found is None:
+            nodes = self._nodes if scope is self.tree else descend(scope)
+            found = self._indexes[scope] = NodeIndex(nodes, self.names.imports)
+        return found
 
     @cached_property
     def names(self) -> ModuleFacts:

@@ -118,6 +118,7 @@ class Condition:
     after: tuple[Pattern, ...] = said("one of these comes later in the function")
     earlier: tuple[Pattern, ...] = said("one of these stands earlier in the function, on a path or not")
     then: Then | None = said("something that follows while a value is kept", None)
+    reaches: Then | None = said("something later in the function in which a name still holds what was matched", None)
     parameter: str | None = said("the hole is a parameter of the nearest function", None)
     unreferenced: Unreferenced | None = said("a class whose method nothing refers to", None)
     arms: tuple[str, ...] = said(
@@ -144,6 +145,9 @@ class Clause:
     in_: Place | None = said("where in a tree the clause applies", None)
     where: tuple[Condition, ...] = said("when the clause applies; holes bound here may be used below")
     require: tuple[Condition, ...] = said("what must hold; without it every match is a finding")
+    words: tuple[str, ...] = said(
+        "a file without any of these words is not looked at; only needed where the patterns hold no rare word themselves"
+    )
     message: str | None = said("instead of the rule's message", None)
     at: str | None = said("the name of the hole where the finding stands, instead of the whole match", None)
     subject: str | None = said("the identifier that the finding is about", None)

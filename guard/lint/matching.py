@@ -12,8 +12,7 @@ from guard.lint.calls import Calls, Certainty
 from guard.lint.definitions import Definitions
 from guard.lint.facts import FileFacts
 from guard.lint.language import Clause, Condition, Has, Rule, ValueTest
-from guard.lint.patterns import Pattern
-from guard.lint.surroundings import Surroundings
+from guard.lint.surroundings import Surroundings, position
 from guard.lint.tree import TreeQuestions
 from guard.lint.unify import Bindings, Unifier
 from guard.lint.values import Values
@@ -49,7 +48,7 @@ class Matcher:
         for clause in rule.match:
             seen: set[ast.AST] = set()
             functions: set[ast.AST | None] = set()
-            for node, env, certainty in self.candidates(clause):
+            for node, env, certainty in sorted(self.candidates(clause), key=lambda row: position(row[0])):
                 self.tick()
                 if clause.in_ is not None and not self.surroundings.in_place(clause.in_, node):
                     continue
@@ -63,25 +62,17 @@ class Matcher:
 
     def candidates(self, clause: Clause) -> Iterator[tuple[ast.AST, Bindings, Certainty]]:
         """Nodes that a clause looks at, with what is bound there and how sure the callee is."""
-        if clause.call:
-            for node in self.facts.by_type.get(ast.Call, ()):
-                if isinstance(node, ast.Call):
-                    certainty = max(self.calls.means(node, spec) for spec in clause.call)
-                    if certainty is not Certainty.NO:
-                        yield node, {}, certainty
-            return
+        index = self.facts.index(self.facts.tree)
+        for spec in clause.call:
+            for node in index.calls(spec.rpartition(".")[2]):
+                certainty = self.calls.means(node, spec) if isinstance(node, ast.Call) else Certainty.NO
+                if certainty is not Certainty.NO:
+                    yield node, {}, certainty
         for pattern in clause.pattern:
-            for node in self._of_kind(pattern):
+            for node in index.for_pattern(pattern):
                 bound = self.unifier.match(pattern, node, {})
                 if bound is not None:
                     yield node, bound, Certainty.YES
-
-    def _of_kind(self, pattern: Pattern) -> list[ast.AST]:
-        head = pattern.head
-        if isinstance(head, ast.Name | ast.Attribute):
-            found = self.facts.by_type
-            return [*found.get(ast.Attribute, ()), *found.get(ast.Name, ())]
-        return self.facts.by_type.get(type(head), [])
 
     def _judge(self, rule: Rule, clause: Clause, node: ast.AST, env: Bindings, certainty: Certainty) -> Iterator[Hit]:
         around = self.facts.function(node)
@@ -134,6 +125,8 @@ class Matcher:
                 yield from around.earlier(pattern, node, env)
         elif condition.then is not None:
             yield from around.then(condition.then, node, env)
+        elif condition.reaches is not None:
+            yield from around.reaches(condition.reaches, node, env)
         elif condition.unreferenced is not None:
             yield from self.tree.unreferenced(condition.unreferenced, env)
         elif condition.under is not None:
@@ -213,17 +206,18 @@ class Matcher:
                 yield env
             return
         if test.in_ == "arm":
-            nodes = self.surroundings.arm(node)
+            indexes = self.surroundings.arm(node)
         else:
             scope: ast.AST | None = self.facts.tree
             if test.in_ == "class":
                 scope = self.facts.class_(node)
             elif test.in_ == "function":
                 scope = self.facts.outermost(node)
-            nodes = self.surroundings.below(scope) if scope is not None else []
+            indexes = [self.facts.index(scope)] if scope is not None else []
         for pattern in test.pattern:
-            for _, bound in self.unifier.search(pattern, nodes, env):
-                yield bound
+            for index in indexes:
+                for _, bound in self.unifier.search(pattern, index, env):
+                    yield bound
 
 
 def flat(conditions: tuple[Condition, ...]) -> Iterator[Condition]:

@@ -25,12 +25,14 @@ class Pattern:
         nodes: one expression, or the statements.
         is_expression: whether it is matched against expressions.
         literals: words that a file must hold for the pattern to match in it.
+        name: last name of the callee, attribute or name that is looked for, None where that is open.
     """
 
     text: str
     nodes: tuple[ast.AST, ...]
     is_expression: bool
     literals: frozenset[str]
+    name: str | None
 
     @property
     def head(self) -> ast.AST:
@@ -80,7 +82,16 @@ def compile_pattern(text: str) -> Pattern:
     first = body[0]
     expression = len(body) == 1 and isinstance(first, ast.Expr)
     nodes: tuple[ast.AST, ...] = (first.value,) if expression and isinstance(first, ast.Expr) else tuple(body)
-    return Pattern(text.strip(), nodes, expression, frozenset(_literals(nodes)))
+    return Pattern(text.strip(), nodes, expression, frozenset(_literals(nodes)), _head_name(nodes[0]))
+
+
+def _head_name(head: ast.AST) -> str | None:
+    target = head.func if isinstance(head, ast.Call) else head
+    if isinstance(target, ast.Attribute):
+        return None if target.attr.startswith(HOLE) else target.attr
+    if isinstance(target, ast.Name):
+        return None if target.id.startswith(HOLE) else target.id
+    return None
 
 
 def _literals(nodes: tuple[ast.AST, ...]) -> set[str]:

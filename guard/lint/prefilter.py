@@ -18,6 +18,8 @@ def clause_words(clause: Clause) -> list[Words]:
     else:
         heads = [tuple(frozenset([word]) for word in _bytes(pattern.literals)) for pattern in clause.pattern]
     extra = [words for condition in clause.where if (words := _condition(condition)) is not None]
+    if clause.words:
+        extra.append(frozenset(_bytes(clause.words)))
     return [(*head, *extra) for head in heads]
 
 
@@ -26,6 +28,9 @@ def _condition(condition: Condition) -> frozenset[bytes] | None:
     for patterns in (condition.before, condition.after):
         if patterns:
             return _one_of(patterns)
+    for then in (condition.then, condition.reaches):
+        if then is not None:
+            return _one_of(then.pattern)
     if condition.has is not None and condition.has.in_ != "tree":
         return _one_of(condition.has.pattern)
     if condition.under is not None:

@@ -8,15 +8,26 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from guard.errors import NotAnalysedError
+from guard.lint.directory import python_files
 from guard.lint.modules import ClassFacts, ModuleFacts, candidate_paths, module_facts, module_of
 from guard.source.text import decode
 
 Read = Callable[[str], bytes | None]
 Def = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Blob(Protocol):
+    """What a git tree has at a path."""
+
+    @property
+    def sha(self) -> str:
+        """The object's name."""
 
 
 def digest(data: bytes | None) -> str:
@@ -36,13 +47,47 @@ class ProjectIndex:
     def __init__(self, paths: Iterable[str], read: Read, installed: Sequence[Path] = ()) -> None:
         self._read = read
         self._installed = tuple(installed)
-        self._paths = [path for path in paths if path.endswith(".py")]
-        self._by_tail: dict[str, list[str]] = {}
-        for path in self._paths:
-            self._by_tail.setdefault(module_of(path)[0].rpartition(".")[2], []).append(path)
+        self._listing = paths
         self._modules: dict[str, ModuleFacts | None] = {}
         self._found: dict[str, tuple[str, ...]] = {}
         self.touched: set[str] = set()
+
+    @classmethod
+    def of_directory(cls, root: Path, installed: Sequence[Path] = ()) -> ProjectIndex:
+        """The index of a directory: its files are listed when the first question needs them, and read on demand."""
+        known: dict[str, bytes | None] = {}
+
+        def read(path: str) -> bytes | None:
+            if path not in known:
+                try:
+                    known[path] = (root / path).read_bytes()
+                except OSError:
+                    known[path] = None
+            return known[path]
+
+        return cls(python_files(root), read, installed)
+
+    @classmethod
+    def of_tree(cls, entries: Mapping[str, Blob], blob: Callable[[str], bytes]) -> ProjectIndex:
+        """The index of a git tree.
+
+        Args:
+            entries: path to what the tree has there.
+            blob: bytes of an object by SHA.
+        """
+        return cls(entries, lambda path: blob(entries[path].sha) if path in entries else None)
+
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """The tree's Python files."""
+        return tuple(path for path in self._listing if path.endswith(".py"))
+
+    @cached_property
+    def _by_tail(self) -> dict[str, list[str]]:
+        table: dict[str, list[str]] = {}
+        for path in self.paths:
+            table.setdefault(module_of(path)[0].rpartition(".")[2], []).append(path)
+        return table
 
     def data(self, path: str) -> bytes | None:
         """Bytes of a file of the tree or, for an absolute path, of an installed package."""
@@ -159,7 +204,7 @@ class ProjectIndex:
         if word not in self._found:
             needle = word.encode()
             hits = []
-            for path in self._paths:
+            for path in self.paths:
                 data = self._read(path)
                 if data is not None and needle in data:
                     hits.append(path)

@@ -57,21 +57,21 @@ def builtin_rules_directory() -> Path:
 
 
 def load_rules(directories: Sequence[Path] = (), *, builtin: bool = True) -> RuleSet:
-    """Read the built-in rules and those of the given directories (each `*.yaml` in them, not below them).
+    """Read the built-in rules and those of the given directories (each `*.yaml` in them, not below them) or files.
 
-    A rule of a given directory whose id a built-in rule has is an error, as is any id or name that stands twice.
+    A place that is given twice counts once. An id or name that stands in two rules is an error.
 
     Raises:
-        ConfigError: a file that does not load, with file, line and breadcrumb; a duplicate; a directory that is none.
+        ConfigError: a file that does not load, with file, line and breadcrumb; a duplicate; a place that is not there.
     """
     digest = hashlib.sha256(guard.__version__.encode())
     seen: dict[str, str] = {}
     loaded: list[tuple[Rule, str]] = []
     places = [builtin_rules_directory()] if builtin else []
-    for directory in [*places, *directories]:
-        if not directory.is_dir():
-            raise ConfigError(f"{directory}:1: no directory of rules")
-        for path in sorted(directory.glob("*.yaml")):
+    for place in dict.fromkeys(path.resolve() for path in [*places, *directories]):
+        if not place.exists():
+            raise ConfigError(f"{place}:1: no such directory or file of rules")
+        for path in sorted(place.glob("*.yaml")) if place.is_dir() else [place]:
             rule = load_yaml(Rule, path)
             _check(rule, str(path))
             for key in (rule.id, rule.name):

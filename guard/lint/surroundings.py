@@ -9,13 +9,21 @@ from fnmatch import fnmatchcase
 from guard.lint.definitions import Definitions, parameter_names
 from guard.lint.facts import FileFacts
 from guard.lint.language import Place, Then, Under
+from guard.lint.nodes import NodeIndex, descend
 from guard.lint.patterns import Pattern, dotted
-from guard.lint.unify import Bindings, Unifier
+from guard.lint.unify import Bindings, Unifier, same
 
 
 def position(node: ast.AST) -> tuple[int, int]:
     """Line and column, for order."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _arm(branch: ast.If | ast.IfExp, inside: ast.AST) -> str:
+    """On which arm of a branch a direct part of it stands; empty for the test itself."""
+    if isinstance(branch, ast.IfExp):
+        return "then" if inside is branch.body else "else" if inside is branch.orelse else ""
+    return "then" if inside in branch.body else "else" if inside in branch.orelse else ""
 
 
 class Surroundings:
@@ -25,17 +33,10 @@ class Surroundings:
         self.facts = facts
         self.definitions = definitions
         self.unifier = unifier
-        self._below: dict[ast.AST, list[ast.AST]] = {}
-
-    def below(self, scope: ast.AST) -> list[ast.AST]:
-        """All nodes under a scope."""
-        if scope not in self._below:
-            self._below[scope] = [node for node in ast.walk(scope) if not isinstance(node, ast.expr_context)]
-        return self._below[scope]
 
     def occurrences(self, pattern: Pattern, scope: ast.AST, env: Bindings) -> Iterator[tuple[ast.AST, Bindings]]:
         """Matches of a pattern under a scope."""
-        yield from self.unifier.search(pattern, self.below(scope), env)
+        yield from self.unifier.search(pattern, self.facts.index(scope), env)
 
     def before(self, pattern: Pattern, node: ast.AST, env: Bindings) -> Iterator[Bindings]:
         """Occurrences that come earlier in the function, on a path to the node."""
@@ -66,10 +67,21 @@ class Surroundings:
                 continue
             for statement in block[block.index(node) + 1 :]:
                 for pattern in test.pattern:
-                    for _, bound in self.unifier.search(pattern, self.below(statement), env):
+                    for _, bound in self.unifier.search(pattern, self.facts.index(statement), env):
                         yield bound
                 if key in self.definitions.bound(statement):
                     return
+
+    def reaches(self, test: Then, node: ast.AST, env: Bindings) -> Iterator[Bindings]:
+        """Later occurrences in the function in which the kept name can still hold what the match assigned."""
+        kept, statement = env.get(test.keeps), self.facts.statement(node)
+        for pattern in test.pattern:
+            for found, bound in self.occurrences(pattern, self.facts.outermost(node), env):
+                if position(found) <= position(node) or kept is None:
+                    continue
+                uses = [part for part in descend(found) if isinstance(part, ast.expr) and same(part, kept)]
+                if any(d.statement is statement for use in uses[:1] for d in self.definitions.of(use)):
+                    yield bound
 
     def is_parameter(self, node: ast.AST, value: ast.AST | None) -> bool:
         """Whether a name is a parameter of the nearest function around a node."""
@@ -78,13 +90,12 @@ class Surroundings:
 
     def candidates_before(self, pattern: Pattern, node: ast.expr) -> list[ast.AST]:
         """Calls of the pattern's shape that can come before the use of an expression."""
-        kind = type(pattern.head)
         limit = position(node)
         scope = self.facts.outermost(node)
         return [
             found
-            for found in self.below(scope)
-            if type(found) is kind and position(found) < limit and not self.apart(found, node)
+            for found in self.facts.index(scope).for_pattern(pattern)
+            if position(found) < limit and not self.apart(found, node)
         ]
 
     def _inside(self, node: ast.AST, other: ast.AST) -> bool:
@@ -107,34 +118,34 @@ class Surroundings:
             current = above
         return found
 
-    def arm(self, node: ast.AST) -> list[ast.AST]:
-        """All nodes of the branch arm or block that a node stands in."""
+    def arm(self, node: ast.AST) -> list[NodeIndex]:
+        """Nodes of the statements of the branch arm or block that a node stands in."""
         current: ast.AST = self.facts.statement(node) or node
         above = self.facts.parents.get(current)
         for name in ("body", "orelse", "finalbody"):
             block = getattr(above, name, None)
             if isinstance(block, list) and current in block:
-                return [part for statement in block for part in self.below(statement)]
-        return self.below(current)
+                return [self.facts.index(statement) for statement in block]
+        return [self.facts.index(current)]
 
     def under(self, test: Under, node: ast.AST, env: Bindings) -> Iterator[Bindings]:
         """Enclosing statements that the test asks for."""
         current: ast.AST = node
         for above in self.facts.ancestors(node):
-            if isinstance(above, ast.If) and test.if_:
-                arm = "then" if current in above.body else "else" if current in above.orelse else ""
+            if isinstance(above, ast.If | ast.IfExp) and test.if_:
+                arm = _arm(above, current)
                 if arm and test.branch in {arm, "any"}:
                     for pattern in test.if_:
-                        for _, bound in self.unifier.search(pattern, self.below(above.test), env):
+                        for _, bound in self.unifier.search(pattern, self.facts.index(above.test), env):
                             yield bound
             if isinstance(above, ast.With | ast.AsyncWith) and test.with_:
                 for pattern in test.with_:
                     for item in above.items:
-                        for _, bound in self.unifier.search(pattern, self.below(item.context_expr), env):
+                        for _, bound in self.unifier.search(pattern, self.facts.index(item.context_expr), env):
                             yield bound
             if isinstance(above, ast.For | ast.AsyncFor) and test.for_:
                 for pattern in test.for_:
-                    for _, bound in self.unifier.search(pattern, self.below(above.iter), env):
+                    for _, bound in self.unifier.search(pattern, self.facts.index(above.iter), env):
                         yield bound
             current = above
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from guard.lint.facts import FileFacts
+from guard.lint.nodes import NodeIndex
 from guard.lint.patterns import HOLE, Pattern, any_name, dotted, hole_name
 
 Bindings = dict[str, ast.AST]
@@ -74,16 +75,12 @@ class Unifier:
         block = self._block_from(node)
         return trial if block is not None and self._statements(pattern.nodes, block, trial, open_end=True) else None
 
-    def search(self, pattern: Pattern, nodes: Sequence[ast.AST], env: Bindings) -> Iterator[tuple[ast.AST, Bindings]]:
-        """Every match of a pattern among nodes."""
-        head = pattern.head
-        free = hole_name(head) is not None or any_name(head) is not None or isinstance(head, ast.Name | ast.Attribute)
-        kind = type(head)
-        for node in nodes:
-            if free or type(node) is kind:
-                found = self.match(pattern, node, env)
-                if found is not None:
-                    yield node, found
+    def search(self, pattern: Pattern, index: NodeIndex, env: Bindings) -> Iterator[tuple[ast.AST, Bindings]]:
+        """Every match of a pattern among the nodes of a scope."""
+        for node in index.for_pattern(pattern):
+            found = self.match(pattern, node, env)
+            if found is not None:
+                yield node, found
 
     def _block_from(self, node: ast.AST) -> list[ast.stmt] | None:
         above = self.facts.parents.get(node)
@@ -151,7 +148,12 @@ class Unifier:
         name = self.facts.qualified(node) if "." in text else None
         if name is None:
             return False
-        return named_alike(text, name) or named_alike(text, self.facts.canonical(node) or name)
+        if named_alike(text, name):
+            return True
+        # A re-export keeps the last name; only then is it worth asking the tree.
+        if text.rpartition(".")[2] != name.rpartition(".")[2]:
+            return False
+        return named_alike(text, self.facts.canonical(node) or name)
 
     def _word(self, pattern: str, word: str, env: Bindings) -> bool:
         if pattern.startswith(HOLE):

@@ -208,7 +208,7 @@ class Values:
                     found.pop("IT", None)
                     yield found
                     break
-        for candidate in calls(pattern, node):
+        for candidate in calls(pattern, node) if "$IT" in pattern.text else ():
             for link in chain:
                 if isinstance(link, ast.Name | ast.Attribute | ast.Subscript):
                     found = self.unifier.match(pattern, candidate, {**env, "IT": link})

@@ -1,0 +1,89 @@
+"""Nodes of a scope sorted so that a pattern only meets nodes it can match: by type, calls and attributes by name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+
+from guard.lint.patterns import Pattern
+
+_NO_NODES = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment", "lineno"})
+_LEAVES = (ast.Name, ast.Constant, ast.alias, ast.Pass, ast.Break, ast.Continue)
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """Nodes right below a node; contexts and operators, which are shared objects, are left out."""
+    if isinstance(node, _LEAVES):
+        return []
+    found: list[ast.AST] = []
+    for name in node._fields:
+        if name in _NO_NODES:
+            continue
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
+def descend(scope: ast.AST) -> list[ast.AST]:
+    """A node and all nodes below it."""
+    found = [scope]
+    for node in found:
+        found += children(node)
+    return found
+
+
+class NodeIndex:
+    """An index over the nodes of one scope.
+
+    Args:
+        nodes: the nodes.
+        imports: local name to qualified name, to see through `import … as`.
+    """
+
+    def __init__(self, nodes: Iterable[ast.AST], imports: Mapping[str, str]) -> None:
+        self.by_type: dict[type[ast.AST], list[ast.AST]] = {}
+        for node in nodes:
+            self.by_type.setdefault(type(node), []).append(node)
+        self._imports = imports
+        self._named: dict[type[ast.AST], dict[str, list[ast.AST]]] = {}
+
+    def of(self, *kinds: type[ast.AST]) -> list[ast.AST]:
+        """Nodes of some types."""
+        if len(kinds) == 1:
+            return self.by_type.get(kinds[0], [])
+        return [node for kind in kinds for node in self.by_type.get(kind, ())]
+
+    def calls(self, name: str) -> list[ast.AST]:
+        """Calls whose callee ends in this name, through import aliases."""
+        return self._by_name(ast.Call).get(name, [])
+
+    def for_pattern(self, pattern: Pattern) -> Sequence[ast.AST]:
+        """Nodes that a pattern can match at all."""
+        head = pattern.head
+        if pattern.name is not None:
+            if isinstance(head, ast.Call):
+                return self.calls(pattern.name)
+            return [*self._by_name(ast.Attribute).get(pattern.name, ()), *self._by_name(ast.Name).get(pattern.name, ())]
+        if isinstance(head, ast.Name | ast.Attribute):
+            return [node for kind, nodes in self.by_type.items() if issubclass(kind, ast.expr) for node in nodes]
+        return self.by_type.get(type(head), [])
+
+    def _by_name(self, kind: type[ast.AST]) -> dict[str, list[ast.AST]]:
+        if kind not in self._named:
+            table: dict[str, list[ast.AST]] = {}
+            for node in self.by_type.get(kind, ()):
+                table.setdefault(self.last_name(node), []).append(node)
+            self._named[kind] = table
+        return self._named[kind]
+
+    def last_name(self, node: ast.AST) -> str:
+        """Last name of a callee, attribute or name, the imported one where it was renamed; empty for others."""
+        target = node.func if isinstance(node, ast.Call) else node
+        if isinstance(target, ast.Attribute):
+            return target.attr
+        if isinstance(target, ast.Name):
+            return self._imports.get(target.id, target.id).rpartition(".")[2]
+        return ""
