@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,8 +16,11 @@ from typing import Any, TypeVar
 import click
 
 from guard.codes import CODES
+from guard.commands.replace_file import replace_file
 from guard.errors import ConfigError, GuardError
 from guard.memory import baseline
+from guard.memory.cache import DiskStore
+from guard.memory.seen import remember, root_of
 from guard.model import Finding, Report, Severity, Status
 from guard.report import FORMATS, PERSONAS, View, render
 
@@ -121,10 +123,12 @@ def finish(report: Report, options: OutputOptions, covered: Covered | None = Non
     Raises:
         GuardError: a selector, format or file is wrong.
     """
-    report = narrow(report, options.select, options.ignore)
     if options.baseline is not None:
         entries = baseline.read(options.baseline)
         report = baseline.apply(report, entries, str(options.baseline), covered)
+    if options.cache and report.findings:
+        remember(DiskStore(), root_of(Path.cwd()), report)
+    report = narrow(report, options.select, options.ignore)
     emit(report, options.formats, options.view(link_base))
     return exit_code(report, options.fail_on)
 
@@ -144,7 +148,7 @@ def emit(report: Report, formats: Sequence[str], view: View) -> None:
         if file is None:
             _print(render(report, name, view))
             continue
-        _write(file, render(report, name, dataclasses.replace(view, color=False)))
+        replace_file(file, render(report, name, dataclasses.replace(view, color=False)))
         click.echo(f"wrote {file} ({name}, {len(report.findings)} findings)", err=True)
 
 
@@ -241,22 +245,3 @@ def _print(text: str) -> None:
         # The reader (head, less) has seen enough; what would fail next is the flush at exit.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _write(file: Path, text: str) -> None:
-    """Replace the file whole: a half-written SARIF file would be read as a clean one."""
-    try:
-        handle, partial = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(text.encode("utf-8", "backslashreplace"))
-            # mkstemp makes a private file; a report is as readable as any other file its writer makes.
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(partial).chmod(0o666 & ~mask)
-            Path(partial).replace(file)
-        except BaseException:
-            Path(partial).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise GuardError(f"cannot write the report to {file}: {error.strerror or error}") from error

@@ -1,7 +1,7 @@
 """The file of accepted findings: one sorted line each, with the reason and, if given, the day it runs out.
 
-A line reads `FINGERPRINT CODE PATH [expires=YYYY-MM-DD] # reason`, so that a diff of the file shows one decision a
-line and two branches that each accept something merge without a conflict in meaning.
+A line reads `FINGERPRINT CODE PATH [merge=SHA] [expires=YYYY-MM-DD] # reason`, so that a diff of the file shows one
+decision a line and two branches that each accept something merge without a conflict in meaning.
 """
 
 from __future__ import annotations
@@ -9,29 +9,41 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from guard.codes import CODES
 from guard.errors import ConfigError
-from guard.model import Finding, Report, Severity, fingerprint
+from guard.model import Finding, Report, Severity, Status, fingerprint
 
-HEADER = "# Findings of guard that were accepted: fingerprint code path [expires=date] # reason. `guard accept` adds.\n"
+HEADER = "# Findings of guard that were accepted: fingerprint code path [merge=sha] [expires=date] # reason\n"
 STALE = "GRD903"
-_LINE = re.compile(r"(?P<mark>[0-9a-f]{16}) (?P<code>GRD\d{3}) (?P<path>\S+)(?: expires=(?P<day>\S+))? # (?P<why>.+)")
+_LINE = re.compile(
+    r"(?P<mark>[0-9a-f]{16}) (?P<code>GRD\d{3}) (?P<path>\S+)"
+    r"(?: merge=(?P<merge>[0-9a-f]{7,64}))?(?: expires=(?P<day>\S+))? # (?P<why>.+)"
+)
 _TRAILER = re.compile(r"^Guard-Accept:[ \t]*(?P<mark>[0-9a-f]{8,16})(?:[ \t]+(?P<why>\S.*))?$", re.MULTILINE | re.I)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, order=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Entry:
-    """One accepted finding. `expires` is the last day on which it counts."""
+    """One accepted finding.
+
+    Attributes:
+        path, code, fingerprint: of the finding.
+        reason: why it is accepted.
+        expires: last day on which it counts.
+        merge: the sync that it was found in; only a run that judges this sync can tell that it is stale.
+        line: where it stands in the file; 0 for a new one.
+    """
 
     path: str
     code: str
     fingerprint: str
     reason: str
     expires: datetime.date | None = None
+    merge: str | None = None
     line: int = dataclasses.field(default=0, compare=False)
 
 
@@ -59,26 +71,49 @@ def read(file: Path) -> tuple[Entry, ...]:
 def _parse(line: str, place: str, number: int) -> Entry:
     match = _LINE.fullmatch(line.strip())
     if match is None:
-        raise ConfigError(f"{place}: expected `fingerprint code path [expires=YYYY-MM-DD] # reason`")
+        raise ConfigError(f"{place}: expected `fingerprint code path [merge=SHA] [expires=YYYY-MM-DD] # reason`")
     expires = None
     if match["day"]:
         try:
             expires = datetime.date.fromisoformat(match["day"])
         except ValueError as error:
             raise ConfigError(f"{place}: {match['day']!r} is no date of the form YYYY-MM-DD") from error
-    return Entry(unquote(match["path"]), match["code"], match["mark"], match["why"], expires, number)
+    return Entry(unquote(match["path"]), match["code"], match["mark"], match["why"], expires, match["merge"], number)
 
 
 def format_entries(entries: Iterable[Entry]) -> str:
     """The text of a baseline file: sorted by path, code and fingerprint, one line an entry, the last one of a kind."""
     unique = {entry.fingerprint: entry for entry in entries}
     lines = []
-    for entry in sorted(unique.values()):
-        day = f" expires={entry.expires.isoformat()}" if entry.expires else ""
+    for entry in sorted(unique.values(), key=lambda entry: (entry.path, entry.code, entry.fingerprint)):
+        day = f" merge={entry.merge}" if entry.merge else ""
+        day += f" expires={entry.expires.isoformat()}" if entry.expires else ""
         # Spaces, percent and control characters are quoted; other letters stay readable.
         path = "".join(char if char.isprintable() and char not in " %#" else quote(char) for char in entry.path)
         lines.append(f"{entry.fingerprint} {entry.code} {path}{day} # {' '.join(entry.reason.split())}\n")
     return HEADER + "".join(lines)
+
+
+def covered_by(report: Report, linted: Callable[[str], bool] | None = None) -> Callable[[Entry], bool]:
+    """Tell which entries a run would have found again, so that those it did not find are stale.
+
+    Args:
+        report: the facts of the run, before anything was selected from it.
+        linted: whether the run linted a path, whole; None if it did not lint whole files.
+
+    Returns:
+        A function of an entry: a finding of a sync is covered if that sync was judged and no check was skipped or
+        failed as a whole; a lint finding if its file was linted.
+    """
+    judged = [merge.merged for merge in report.merges]
+    whole = all(outcome.status is Status.RAN for outcome in report.outcomes if outcome.subject is None)
+
+    def covered(entry: Entry) -> bool:
+        if entry.merge is not None:
+            return whole and any(sha.startswith(entry.merge) for sha in judged)
+        return entry.code.startswith(("GRD1", "GRD5", "GRD9")) and linted is not None and linted(entry.path)
+
+    return covered
 
 
 def add(entries: Sequence[Entry], new: Iterable[Entry]) -> tuple[Entry, ...]:
@@ -86,10 +121,9 @@ def add(entries: Sequence[Entry], new: Iterable[Entry]) -> tuple[Entry, ...]:
     return tuple({entry.fingerprint: entry for entry in (*entries, *new)}.values())
 
 
-def prune(entries: Sequence[Entry], standing: Iterable[Finding], today: datetime.date) -> tuple[Entry, ...]:
-    """The entries that still hold: their finding occurs and they have not run out. Never more than were given."""
-    present = {finding.fingerprint for finding in standing}
-    return tuple(entry for entry in entries if entry.fingerprint in present and not _is_over(entry, today))
+def prune(entries: Sequence[Entry], gone: Collection[str], today: datetime.date) -> tuple[Entry, ...]:
+    """The entries that have not run out and whose fingerprint is not in `gone`. Never more than were given."""
+    return tuple(entry for entry in entries if entry.fingerprint not in gone and not _is_over(entry, today))
 
 
 def apply(

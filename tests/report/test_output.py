@@ -140,8 +140,8 @@ def test_accepted_and_stale() -> None:
 
 def test_pruning_never_adds() -> None:
     known = entries(mark("error"), "f" * 16)
-    kept = baseline.prune(known, [finding(Severity.ERROR), finding(Severity.NOTE)], date(2026, 1, 1))
-    assert kept == tuple(known[:1])
+    assert baseline.prune(known, {"f" * 16, "0" * 16}, date(2026, 1, 1)) == tuple(known[:1])
+    assert baseline.prune(entries("f" * 16, expires=date(2025, 12, 31)), set(), date(2026, 1, 1)) == ()
 
 
 def test_trailers_need_a_reason() -> None:
