@@ -83,7 +83,7 @@ class Case:
         cuts: the cuts to measure.
         tier: how far the claim reaches.
         reference: the cut every other is compared with; None takes one rank with the same micro-batches.
-        oracle: name of a second program that gives the reference instead (a dense computation).
+        oracle: options that the reference has instead, and `program` if another one gives it (a dense computation).
         quantity: prefix of the tensors that are compared.
         places: where to look when it differs; the first that the tree has is reported.
         essential: whether the short suite runs it (then with `essential_cuts` if given).
@@ -122,4 +122,4 @@ class Case:
         """The measurement that `cut` must equal."""
         reference = self.reference or Cut(mbs=cut.mbs)
         options = {**self.options, **(self.oracle or {})}
-        return Run(self.program, options, reference)
+        return Run(options.pop("program", self.program), options, reference)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -64,7 +65,7 @@ def compare(case: Case, cut: Cut, reference: Measured, measured: Measured) -> Co
     worst = max(rels, key=lambda name: rels[name])
     ratio = _norm([second for _, second in pairs.values()]) / _norm([first for first, _ in pairs.values()])
     rel = rels[worst]
-    equals = name_of(ratio, case, cut) if _is_scale(pairs, ratio, largest) else None
+    equals = name_of(ratio, case, cut) if _is_scale(pairs, ratio, largest) else _offset(pairs, cut, largest)
     return Comparison(ratio, rel, worst, equals, apart, _reason(case, ratio, rel, worst, equals, apart, divergent))
 
 
@@ -88,6 +89,16 @@ def _is_scale(pairs: dict[str, tuple[torch.Tensor, torch.Tensor]], ratio: float,
     """Whether the cut is the reference times one number."""
     residual = max((second - ratio * first).abs().max().item() for first, second in pairs.values())
     return bool(residual <= 1e-3 * max(ratio, 1e-6) * largest)
+
+
+def _offset(pairs: dict[str, tuple[torch.Tensor, torch.Tensor]], cut: Cut, largest: float) -> str | None:
+    """What the cut adds to every number of the reference, if it is one number with a known name."""
+    gaps = torch.cat([(second - first).flatten() for first, second in pairs.values()])
+    known = {"log TP": math.log(cut.tp), "log CP": math.log(cut.cp)}
+    for name, value in known.items():
+        if value and (gaps - value).abs().max().item() <= 1e-3 * largest:
+            return f"reference + {name}"
+    return None
 
 
 def name_of(ratio: float, case: Case, cut: Cut) -> str | None:

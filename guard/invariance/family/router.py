@@ -27,9 +27,9 @@ UNEQUAL = (29, 22, 15, 12)
 def router_case(
     name: str, claim: str, loss: str, cuts: tuple[Cut, ...], places: tuple[Place, ...], **more: Any
 ) -> Case:
-    """A case of the `router` program; `ptl`, `hidden`, `mask` and `callback` are its options."""
+    """A case of the `router` program; `ptl`, `hidden`, `draw`, `mask` and `callback` are its options."""
     options = {"loss": loss, "ptl": True, "hidden": "distinct", "mask": "none"}
-    options |= {key: more.pop(key) for key in ("ptl", "hidden", "mask", "callback") if key in more}
+    options |= {key: more.pop(key) for key in ("ptl", "hidden", "mask", "callback", "draw") if key in more}
     return Case(name, "router", claim, "router", options, cuts, places=places, code=CODE, **more)
 
 
@@ -135,6 +135,7 @@ def _z_loss() -> list[Case]:
             "z_loss",
             (SPLIT,),
             Z_LOSS,
+            draw=45,
             mask="tail",
             ptl=False,
             tier=Tier.DEFINITION,

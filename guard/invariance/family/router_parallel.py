@@ -12,6 +12,8 @@ TP2, TP4 = Cut(tp=2, mbs=2), Cut(tp=4, mbs=2)
 BOTH = Cut(cp=2, tp=2, mbs=2)
 DP2 = Cut(dp=2, mbs=1)
 SHORT = (CP2, TP2)
+# One sequence a micro-batch, over two and four shards.
+FOUR = (Cut(cp=2), Cut(cp=4), Cut(tp=2), Cut(tp=4))
 
 
 def _token_losses() -> list[Case]:
@@ -136,22 +138,24 @@ def _z_loss() -> list[Case]:
             "z_loss_shards_mean_tail",
             f"{claim}, mean loss, equal padding at the tail",
             "z_loss",
-            (CP2, CP4, TP2, TP4),
+            FOUR,
             Z_LOSS,
             mask="equal",
             ptl=False,
+            draw=443,
             tier=Tier.FIXED,
             essential=True,
-            essential_cuts=(CP4,),
+            essential_cuts=(FOUR[1],),
         ),
         router_case(
             "z_loss_shards_mean_unequal",
             f"{claim}, mean loss, unequal padding",
             "z_loss",
-            (CP2, CP4, TP2, TP4),
+            FOUR,
             Z_LOSS,
             mask="tail",
             ptl=False,
+            draw=205,
             tier=Tier.FIXED,
         ),
     ]

@@ -20,8 +20,8 @@ def mask(kind: str | Sequence[int], sequences: int, length: int) -> torch.Tensor
 
     Kinds: `none`; `ones` (a mask that hides nothing); `equal` (every sequence hides its last quarter); `comb`
     (every fourth position hidden); `spread` (the same, shifted by sequence); `tail` (unequal padding at
-    the end); `sft` (an unequal prompt is hidden, the last token counts); `one` (one valid token in the whole batch, in
-    the first sequence); or a list of valid lengths.
+    the end); `sft` (an unequal prompt is hidden, the last token counts); `one` (one valid token
+    a sequence); or a list of valid lengths.
     """
     if kind == "none":
         return None
@@ -43,25 +43,28 @@ def mask(kind: str | Sequence[int], sequences: int, length: int) -> torch.Tensor
     if kind == "sft":
         return position >= ((1 - share) * length).long()
     if kind == "one":
-        return (position == 3) & (number == 0)
+        # One lies at the start of a chunk, so that what is rolled by one leaves the context-parallel rank.
+        place = torch.tensor([3, length // 4, 5 * length // 8, 5 * length // 16])[torch.arange(sequences) % 4]
+        return position == place.unsqueeze(1)
     raise ValueError(f"unknown mask {kind!r}")
 
 
-def hidden_states(kind: str, sequences: int, length: int, width: int) -> torch.Tensor:
+def hidden_states(kind: str, sequences: int, length: int, width: int, draw: int = 0) -> torch.Tensor:
     """Router inputs [length, sequences, width].
 
     Kinds: `distinct`; `identical` (every sequence the same); `halves` (identical, and each sequence repeats so that
-    every contiguous quarter is the same); `constant` (every token the same).
+    every contiguous quarter is the same); `constant` (every token the same). `draw` numbers independent draws.
     """
+    name = f"hidden {draw}"
     if kind == "distinct":
-        return global_tensor("hidden", (length, sequences, width), 1.0)
+        return global_tensor(name, (length, sequences, width), 1.0)
     if kind == "identical":
-        return global_tensor("hidden", (length, 1, width), 1.0).expand(length, sequences, width).clone()
+        return global_tensor(name, (length, 1, width), 1.0).expand(length, sequences, width).clone()
     if kind == "halves":
-        part = global_tensor("hidden", (length // 4, 1, width), 1.0)
+        part = global_tensor(name, (length // 4, 1, width), 1.0)
         return part.repeat(4, 1, 1).expand(length, sequences, width).clone()
     if kind == "constant":
-        return global_tensor("hidden", (1, 1, width), 1.0).expand(length, sequences, width).clone()
+        return global_tensor(name, (1, 1, width), 1.0).expand(length, sequences, width).clone()
     raise ValueError(f"unknown hidden states {kind!r}")
 
 

@@ -14,6 +14,13 @@ from guard.invariance.rank.world import build_groups, leave_groups
 
 PROGRAMS: dict[str, str] = {
     "router": "guard.invariance.rank.router",
+    "gpt": "guard.invariance.rank.gpt",
+    "mtp_dense": "guard.invariance.rank.mtp_dense",
+    "padding": "guard.invariance.rank.padding",
+    "delta_net": "guard.invariance.rank.delta_net",
+    "experts": "guard.invariance.rank.experts",
+    "norm": "guard.invariance.rank.norm",
+    "entropy": "guard.invariance.rank.entropy",
 }
 
 

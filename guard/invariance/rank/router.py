@@ -50,7 +50,8 @@ def router(world: World, settings: dict[str, Any]) -> list[Shard]:
     """Gradient of the router weight.
 
     Settings: `loss` (aux_loss, seq_aux_loss, global_aux_loss, z_loss), `ptl` (calculate_per_token_loss), `hidden`
-    (kind of hidden states), `mask` (kind of mask), `callback` (3 or 2 values of the loss function).
+    (kind of hidden states), `draw` (number of the draw), `mask` (kind of mask), `callback` (3 or 2 values of the loss
+    function).
     """
     cls: Any = member("megatron.core.transformer.moe.router", "TopKRouter")
     groups: Any = member("megatron.core.process_groups_config", "ProcessGroupCollection")
@@ -59,7 +60,7 @@ def router(world: World, settings: dict[str, Any]) -> list[Shard]:
     model.router.set_layer_number(1)
     model.to(world.device).train()
     install(world, model)
-    hidden = batch.hidden_states(settings["hidden"], SEQUENCES, LENGTH, WIDTH)
+    hidden = batch.hidden_states(settings["hidden"], SEQUENCES, LENGTH, WIDTH, settings.get("draw", 0))
     check_margin(hidden, model.router.weight, config.moe_router_topk)
     valid = batch.mask(settings["mask"], SEQUENCES, LENGTH)
     positions = world.positions(LENGTH, "contiguous")

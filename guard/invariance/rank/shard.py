@@ -24,6 +24,7 @@ class Shard:
         tensor: the piece, on the CPU.
         axis: dimension it was cut along, or None for a replica.
         index, count: which of how many pieces.
+        sections: global sizes along the axis that are cut one by one, for a parameter that joins several matrices.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Shard:
     axis: int | None
     index: int
     count: int
+    sections: tuple[int, ...] = ()
 
 
 def whole(name: str, tensor: torch.Tensor) -> Shard:
@@ -79,8 +81,23 @@ def install(world: World, module: torch.nn.Module, scale: float = 0.3) -> None:
             full = global_tensor(title, tuple(shape), scale if parameter.dim() > 1 else 0.1)
             if parameter.dim() == 1 and "norm" in title and title.endswith("weight"):
                 full += 1.0
-            piece = full if axis is None else full.chunk(count, dim=axis)[index]
+            piece = full if axis is None else take(full, axis, index, count, getattr(parameter, "sections", ()))
             parameter.copy_(piece.to(parameter.device, parameter.dtype))
+
+
+def take(full: torch.Tensor, axis: int, index: int, count: int, sections: tuple[int, ...] = ()) -> torch.Tensor:
+    """Piece `index` of `count` along an axis; of each section where there are some."""
+    parts = full.split(list(sections), dim=axis) if sections else (full,)
+    return torch.cat([part.chunk(count, dim=axis)[index] for part in parts], dim=axis)
+
+
+def put_together(pieces: list[torch.Tensor], axis: int, sections: tuple[int, ...] = ()) -> torch.Tensor:
+    """The inverse of `take` for all pieces in order."""
+    if not sections:
+        return torch.cat(pieces, dim=axis)
+    sizes = [section // len(pieces) for section in sections]
+    columns = zip(*(piece.split(sizes, dim=axis) for piece in pieces), strict=True)
+    return torch.cat([torch.cat(column, dim=axis) for column in columns], dim=axis)
 
 
 def gradients(world: World, module: torch.nn.Module) -> list[Shard]:
@@ -93,7 +110,8 @@ def gradients(world: World, module: torch.nn.Module) -> list[Shard]:
         gradient = parameter.grad if gradient is None else gradient
         if gradient is not None:
             title, axis, index, count = layout(world, name.removeprefix("module."), parameter)
-            shards.append(Shard(f"grad:{title}", gradient.detach().double().cpu(), axis, index, count))
+            value, sections = gradient.detach().double().cpu(), getattr(parameter, "sections", ())
+            shards.append(Shard(f"grad:{title}", value, axis, index, count, sections if count > 1 else ()))
     return shards
 
 
@@ -104,11 +122,11 @@ def join(per_rank: list[list[Shard]]) -> tuple[dict[str, torch.Tensor], dict[str
         The global tensors by name, and for each name how far its replicas are apart: max|a - b| / max|a|.
     """
     pieces: dict[str, dict[int, torch.Tensor]] = {}
-    axes: dict[str, int | None] = {}
+    cuts: dict[str, Shard] = {}
     apart: dict[str, float] = {}
     for shards in per_rank:
         for shard in shards:
-            axes[shard.name] = shard.axis
+            cuts[shard.name] = shard
             known = pieces.setdefault(shard.name, {})
             if shard.index in known:
                 first = known[shard.index]
@@ -122,7 +140,7 @@ def join(per_rank: list[list[Shard]]) -> tuple[dict[str, torch.Tensor], dict[str
                 known[shard.index] = shard.tensor
     joined = {}
     for name, parts in pieces.items():
-        axis = axes[name]
+        cut = cuts[name]
         ordered = [parts[index] for index in sorted(parts)]
-        joined[name] = ordered[0] if axis is None else torch.cat(ordered, dim=axis)
+        joined[name] = ordered[0] if cut.axis is None else put_together(ordered, cut.axis, cut.sections)
     return joined, apart

@@ -40,11 +40,19 @@ def wrap(config: Any, model: torch.nn.Module) -> Any:
     )
 
 
-def train_step(world: World, config: Any, model: torch.nn.Module, batches: list[Any], forward: Forward) -> list[Shard]:
+def train_step(
+    world: World,
+    config: Any,
+    model: torch.nn.Module,
+    batches: list[Any],
+    forward: Forward,
+    keep: list[Any] | None = None,
+) -> list[Shard]:
     """Run all micro-batches of this rank and finalise the gradients.
 
     Args:
         batches: one item a micro-batch, handed to `forward(model, batch)` for the output and its loss function.
+        keep: gets the wrapped model, for callers that go on with it.
 
     Returns:
         This rank's pieces of every `main_grad`.
@@ -53,6 +61,8 @@ def train_step(world: World, config: Any, model: torch.nn.Module, batches: list[
     schedule: Any = member("megatron.core.pipeline_parallel.schedules", "forward_backward_no_pipelining")
     wrapped = wrap(config, model)
     wrapped.zero_grad_buffer()
+    if keep is not None:
+        keep.append(wrapped)
 
     def forward_step(data: Iterator[Any], chunk: Any) -> tuple[torch.Tensor, LossFunction]:
         return forward(chunk, next(data))
