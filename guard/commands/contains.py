@@ -1,0 +1,168 @@
+"""`guard contains`: which branch has which fix, by content and effect."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import click
+
+from guard import __version__
+from guard.commands.check import configured, jobs
+from guard.commands.output import FOUND, OutputOptions, finish, output_options
+from guard.commands.progress import progress
+from guard.commands.selection import load_config, other_branches
+from guard.errors import GitError, GuardError
+from guard.git import Commit, Repository
+from guard.history.absent import LACKING, absent_fixes
+from guard.history.containment import Branch, Contained, Ledger
+from guard.history.landings import Landings, named, read_landings
+from guard.history.provenance import pull_request
+from guard.history.workers import in_processes
+from guard.model import Containment, Outcome, Report, Status
+
+
+class _SeveralBranches(click.Command):
+    """Lets `--in` and `--missing` take the words that follow them, as `--in REV…` in the documentation."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat `--in` in front of each further revision."""
+        told: list[str] = []
+        inside = False
+        for word in args:
+            if word == "--in":
+                inside = True
+            elif word.startswith("-"):
+                inside = False
+                told.append(word)
+            else:
+                told += ["--in", word] if inside else [word]
+        return super().parse_args(ctx, told)
+
+
+@click.command("contains", cls=_SeveralBranches)
+@click.argument("fixes", nargs=-1, metavar="FIX...")
+@click.option("--in", "revisions", multiple=True, metavar="REV...", help="The branches to ask. Default: HEAD.")
+@click.option("--missing", nargs=2, metavar="MAIN DEV", help="List the fixes that MAIN has and DEV lacks or has dead.")
+@click.option("--since", metavar="DATE", help="With --missing: ask about all fixes of MAIN since then, merged or not.")
+@click.option("--exit-code", is_flag=True, help="Exit 1 where a fix is not in effect in one of the branches.")
+@click.option("--config", "config_file", metavar="FILE", help="Settings, instead of the repository's own.")
+@output_options
+def contains(
+    fixes: tuple[str, ...],
+    revisions: tuple[str, ...],
+    missing: tuple[str, str] | None,
+    since: str | None,
+    exit_code: bool,
+    config_file: str | None,
+    output: OutputOptions,
+) -> int:
+    """Tell which branch has which fix, by content and effect, not by SHA.
+
+    FIX is a commit, a pull request (`#5798`), or the name or id of a pin in `rules/pins`.
+    """
+    if bool(fixes) == bool(missing):
+        raise GuardError("name the fixes to look for, or two branches: guard contains --missing MAIN DEV")
+    if missing and revisions:
+        raise GuardError("--missing names both branches; --in goes with FIX")
+    started = time.monotonic()
+    with Repository.open() as repository, progress() as tell:
+        repository.require_history()
+        config = load_config(repository, config_file)
+        output = configured(output, config, repository.work_tree)
+        if missing:
+            rows, notices = _missing(repository, missing, since, jobs(output), tell)
+        else:
+            asked = revisions or ("HEAD",)
+            tips = [repository.resolve(revision) for revision in asked]
+            tell("reading the log")
+            landings = read_landings(repository, [*tips, *other_branches(repository, config)])
+            rows, notices = _table(repository, landings, fixes, asked, jobs(output), tell), ()
+    report = Report(
+        command="contains",
+        version=__version__,
+        contains=tuple(rows),
+        outcomes=(Outcome("contains", Status.RAN, None, time.monotonic() - started),),
+        seconds=time.monotonic() - started,
+        notices=notices,
+    )
+    status = finish(report, output)
+    lacking = any(row.status in LACKING for row in rows)
+    return FOUND if status == 0 and exit_code and lacking else status
+
+
+def _table(
+    repository: Repository,
+    landings: Landings,
+    fixes: Sequence[str],
+    revisions: Sequence[str],
+    workers: int,
+    tell: Callable[[str], None],
+) -> list[Containment]:
+    ledger = Ledger(repository, landings)
+    wanted = [_commits(repository, ledger, text) for text in fixes]
+    tell(f"reading {len(wanted)} fixes")
+    for commits in wanted:
+        for commit in commits:
+            ledger.fix(commit)
+    branches = [ledger.branch(revision) for revision in dict.fromkeys(revisions)]
+    tell(f"asking {len(branches)} branches")
+
+    def ask(branch: Branch) -> list[Contained]:
+        return [ledger.contains(commits, branch) for commits in wanted]
+
+    answers = in_processes(ask, branches, workers)
+    return [
+        containment(commits[0], answers[column][line], branch.name, ledger.fix(commits[0]).numeric)
+        for line, commits in enumerate(wanted)
+        for column, branch in enumerate(branches)
+    ]
+
+
+def _commits(repository: Repository, ledger: Ledger, text: str) -> list[Commit]:
+    """The commits that a FIX means; a pull request that the branches do not name is looked for on all branches."""
+    try:
+        return named(repository, ledger.landings, text)
+    except GitError:
+        if not text.startswith("#"):
+            raise
+    heads = repository.git_here("for-each-ref", "--format=%(objectname)", "refs/heads", "refs/remotes").decode().split()
+    for commit in repository.commits(list(dict.fromkeys(heads))):
+        ledger.landings.add(commit)
+    return named(repository, ledger.landings, text)
+
+
+def _missing(
+    repository: Repository,
+    pair: tuple[str, str],
+    since: str | None,
+    workers: int,
+    tell: Callable[[str], None],
+) -> tuple[list[Containment], tuple[str, ...]]:
+    tips = [repository.resolve(revision) for revision in pair]
+    tell("reading the log")
+    ledger = Ledger(repository, read_landings(repository, tips))
+    having, lacking = (ledger.branch(revision) for revision in pair)
+    found = absent_fixes(ledger, having, lacking, since, workers, tell)
+    rows = [
+        containment(item.commit, item.answer, lacking.name, item.numeric, item.answer.by or item.brought_by)
+        for item in found
+    ]
+    numeric = sum(item.numeric for item in found)
+    about = f"since {since}" if since else "that it has not merged"
+    return rows, (f"{len(rows)} fixes of {having.name} {about} are not in effect in {lacking.name}, {numeric} numeric",)
+
+
+def containment(commit: Commit, answer: Contained, revision: str, numeric: bool, by: str | None = None) -> Containment:
+    """One answer as a row of the report."""
+    place = f"{answer.place[0]}:{answer.place[1]}" if answer.place else None
+    return Containment(
+        commit.sha,
+        pull_request(commit.message),
+        revision,
+        answer.status,
+        place,
+        by or answer.by,
+        commit.subject,
+        numeric,
+    )

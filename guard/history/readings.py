@@ -1,0 +1,126 @@
+"""Parsed versions of files, as little of each as a question needs: only the top-level definitions that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from guard.errors import GitError, NotAnalysedError
+from guard.git import Repository
+from guard.source.definitions import EMPTY, MODULE, SourceFile, parse
+from guard.source.segments import split
+from guard.source.text import decode
+
+_HEAD = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
+# Texts and syntax trees kept at once; a walk through history goes back to the same few.
+_TEXTS, _TREES = 300, 1200
+
+
+def top_name(symbol: str) -> str:
+    """The top-level definition that a dotted name stands in."""
+    return symbol.split(".", 1)[0]
+
+
+class Readings:
+    """Reads versions of Python files by blob or by commit and path, and remembers what it parsed."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._data: dict[str, bytes | None] = {}
+        self._chunks: dict[str, list[tuple[int, str, str]] | None] = {}
+        self._parsed: dict[tuple[str, str], SourceFile] = {}
+
+    def data(self, name: str) -> bytes | None:
+        """The bytes of a version; None where there is none.
+
+        Arguments:
+            name: SHA of a blob, or `commit:path`.
+        """
+        if name not in self._data:
+            if len(self._data) > _TEXTS:
+                self._data.clear()
+                self._chunks.clear()
+            try:
+                self._data[name] = self._repository.blob(name)
+            except GitError:
+                self._data[name] = None
+        return self._data[name]
+
+    def chunks(self, name: str) -> list[tuple[int, str, str]]:
+        """The top-level pieces of a version: (0-based line, name or `<module>`, text); empty where it is unreadable."""
+        if name not in self._chunks:
+            self._chunks[name] = self._cut(name)
+        return self._chunks[name] or []
+
+    def part(self, name: str, wanted: Iterable[str]) -> SourceFile:
+        """The definitions of a version that stand in the wanted top-level names, at the lines they have there.
+
+        Arguments:
+            wanted: top-level names; `<module>` for the statements between them.
+        """
+        names = frozenset(wanted)
+        # A class may stand under a top-level `if` or `try`: its piece has no name of its own.
+        inside = re.compile(
+            rf"^[ \t]+(?:async[ \t]+def|def|class)[ \t]+(?:{'|'.join(map(re.escape, names))})\b", re.MULTILINE
+        )
+
+        def keep(title: str, text: str) -> bool:
+            return title in names or (title == MODULE and inside.search(text) is not None)
+
+        return self._assemble(name, keep, names)
+
+    def without(self, name: str, known: frozenset[str]) -> SourceFile:
+        """The definitions of a version that stand in pieces whose text is not among the known ones."""
+        return self._assemble(name, lambda _title, text: text not in known, None)
+
+    def whole(self, name: str) -> SourceFile:
+        """All definitions of a version."""
+        return self._assemble(name, lambda _title, _text: True, None)
+
+    def _assemble(self, name: str, keep: Callable[[str, str], bool], names: frozenset[str] | None) -> SourceFile:
+        key = (name, "\0".join(sorted(names))) if names is not None else None
+        if key is not None and key in self._parsed:
+            return self._parsed[key]
+        lines: list[str] = []
+        for start, title, text in self.chunks(name):
+            if keep(title, text):
+                lines += [""] * (start - len(lines))
+                lines += text.rstrip("\n").split("\n")
+        file = _parse("\n".join(lines) + "\n") if lines else EMPTY
+        if file is None:  # a line of a multi-line string looked like a definition: read the file whole
+            file = _parse_bytes(self.data(name))
+        if key is not None:
+            if len(self._parsed) > _TREES:
+                self._parsed.clear()
+            self._parsed[key] = file
+        return file
+
+    def _cut(self, name: str) -> list[tuple[int, str, str]] | None:
+        data = self.data(name)
+        if data is None:
+            return None
+        try:
+            text = decode(data).text
+        except NotAnalysedError:
+            return None
+        return [(start, _title(chunk), chunk) for start, chunk in split(text)]
+
+
+def _title(chunk: str) -> str:
+    if chunk[:1] in ("d", "c", "a", "@") and (found := _HEAD.search(chunk)):
+        return found.group(1)
+    return MODULE
+
+
+def _parse(text: str) -> SourceFile | None:
+    try:
+        return parse(text.encode("utf-8", "surrogatepass"))
+    except NotAnalysedError:
+        return None
+
+
+def _parse_bytes(data: bytes | None) -> SourceFile:
+    try:
+        return parse(data) if data is not None else EMPTY
+    except NotAnalysedError:
+        return EMPTY

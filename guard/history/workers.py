@@ -1,0 +1,37 @@
+"""Questions answered in several processes that share what was read before the fork."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+# What forked workers find without a copy: set before the fork, empty otherwise.
+_work: list[tuple[Callable[[Any], Any], Sequence[Any]]] = []
+
+
+def in_processes(answer: Callable[[Item], Answer], items: Sequence[Item], jobs: int) -> list[Answer]:
+    """Answer for each item, in order; in this process where there is one job, one item, or no safe fork.
+
+    Arguments:
+        answer: what is asked of an item; its result must be picklable.
+        jobs: processes to use at most.
+    """
+    can_fork = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
+    if jobs <= 1 or len(items) < 2 or not can_fork:
+        return [answer(item) for item in items]
+    _work.append((answer, items))
+    try:
+        with multiprocessing.get_context("fork").Pool(min(jobs, len(items))) as pool:
+            return pool.map(_run, range(len(items)), chunksize=1)
+    finally:
+        _work.pop()
+
+
+def _run(index: int) -> Any:
+    answer, items = _work[-1]
+    return answer(items[index])
