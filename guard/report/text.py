@@ -77,6 +77,7 @@ def _group_lines(found: Group, view: View, paint: Paint, width: int, places: int
     worst = found.worst
     mark = paint(worst.severity.value, OF_SEVERITY[worst.severity])
     numeric = " [numeric]" if any(finding.numeric for finding in found.findings) else ""
+    below: list[str] = []
     count = f" ({plural(len(found.findings), 'place')})" if places == 0 and len(found.findings) > 1 else ""
     if found.origin is None:
         place = f"{one_line(worst.path)}:{worst.line}"
@@ -89,9 +90,12 @@ def _group_lines(found: Group, view: View, paint: Paint, width: int, places: int
         said = cut(headline(found), room)
         room -= display_width(said) + 3
         subject = subject_of(found.origin)
-        quoted = f' "{cut(subject, room)}"' if room > 12 and subject else ""
+        # On a line of its own where there is room below and none beside.
+        if subject and places != 0 and display_width(subject) > room:
+            below = [f'  "{cut(subject, width - 4)}"']
+        quoted = f' "{cut(subject, room)}"' if room > 12 and subject and not below else ""
         head = f"{mark} {paint(label, 'bold')}{quoted} {paint(said, 'bold')}{numeric}{count}"
-    lines = [head]
+    lines = [head, *below]
     if places == 0:
         return lines
     shown = found.findings if places is None else found.findings[:places]
