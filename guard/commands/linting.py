@@ -13,7 +13,7 @@ from guard.git import Entry, Repository
 from guard.globs import path_matches
 from guard.lint.engine import lint_sources
 from guard.lint.project import ProjectIndex
-from guard.lint.ruleset import RuleSet, builtin_rules_directory, load_rules
+from guard.lint.ruleset import RuleSet, load_rules
 from guard.lint.source import LintResult, Source, brought
 from guard.model import Outcome, Status
 from guard.source.store import FactStore
@@ -32,7 +32,7 @@ def rules_for(config: Config, root: Path) -> RuleSet:
     if missing:
         raise GuardError(f"rules {missing[0]} named in the configuration are not there")
     pins = root / "rules" / "pins"
-    return load_rules([builtin_rules_directory(), *named, *([pins] if pins.is_dir() else [])])
+    return load_rules([*named, *([pins] if pins.is_dir() else [])])
 
 
 def lint_paths(paths: Sequence[str], config: Config, root: Path, jobs: int, store: FactStore) -> LintResult:
