@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+from types import FrameType
 
 import click
 
@@ -59,12 +61,26 @@ def guard() -> None:
     """
 
 
+def _end_tidily() -> None:
+    """Let a termination request unwind the run, so that no process and no temporary folder is left."""
+    owner = os.getpid()
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        if os.getpid() != owner:
+            os._exit(128 + number)
+        sys.exit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
+
+
 def main() -> None:
     """Run the command line and exit."""
     # Paths and source text are shown as they are, whatever the locale; what cannot be encoded is escaped.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    _end_tidily()
     try:
         status = guard.main(standalone_mode=False)
     except click.exceptions.Abort:

@@ -34,7 +34,7 @@ class Scratch:
                 missing objects is copied.
         """
         self.directory = Path(tempfile.mkdtemp(prefix="guard-git-"))
-        self._finalizer = weakref.finalize(self, shutil.rmtree, self.directory, ignore_errors=True)
+        self._finalizer = weakref.finalize(self, _remove, self.directory, os.getpid())
         information = self.directory / "objects" / "info"
         information.mkdir(parents=True)
         (self.directory / "refs").mkdir()
@@ -70,6 +70,12 @@ class Scratch:
     def close(self) -> None:
         """Remove the directory now."""
         self._finalizer()
+
+
+def _remove(directory: Path, owner: int) -> None:
+    """Remove the directory; a forked process must not take it from its parent."""
+    if os.getpid() == owner:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _promisor_settings(settings: bytes) -> list[tuple[str, str]]:
