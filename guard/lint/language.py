@@ -146,7 +146,7 @@ class Clause:
     where: tuple[Condition, ...] = said("when the clause applies; holes bound here may be used below")
     require: tuple[Condition, ...] = said("what must hold; without it every match is a finding")
     words: tuple[str, ...] = said(
-        "a file without any of these words is not looked at; only needed where the patterns hold no rare word themselves"
+        "a file without any of these words is not looked at; needed where the patterns hold no rare word themselves"
     )
     message: str | None = said("instead of the rule's message", None)
     at: str | None = said("the name of the hole where the finding stands, instead of the whole match", None)

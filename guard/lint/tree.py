@@ -26,20 +26,24 @@ class TreeQuestions:
         return bool(found) and bool(set.intersection(*found))
 
     def unreferenced(self, test: Unreferenced, env: Bindings) -> Iterator[Bindings]:
-        """Classes that define the method while no file of the tree says `Class.method`, by name of the class."""
+        """Classes that define the method while no other file of the tree, tests aside, says `Class.method`."""
         project = self.facts.project
         if project is None:
             return
-        defining: set[str] = set()
-        texts: list[bytes] = []
+        homes: dict[str, set[str]] = {}
+        texts: dict[str, bytes] = {}
         for path in project.holding(test.method):
-            texts.append(project.data(path) or b"")
+            if is_test(path):
+                continue
+            texts[path] = project.data(path) or b""
             module = project.module_at(path)
-            if module is not None:
-                defining.update(name for name, facts in module.classes.items() if test.method in facts.methods)
-        for name in sorted(defining):
+            for name, facts in (module.classes if module is not None else {}).items():
+                if test.method in facts.methods:
+                    homes.setdefault(name, set()).add(path)
+        for name, own in sorted(homes.items()):
             said = re.compile(rb"\b%s\s*\.\s*%s\b" % (name.encode(), test.method.encode()))
-            if not any(said.search(text) for text in texts):
+            # A class's own file names the method in its messages; that sets nothing.
+            if not any(said.search(text) for path, text in texts.items() if path not in own):
                 yield {**env, test.bind: ast.Constant(name)}
 
     def defined(self, test: Defined, node: ast.AST, env: Bindings) -> bool:
@@ -56,6 +60,12 @@ class TreeQuestions:
             return bool(_assignment(word).search(self.facts.text.encode()))
         paths = self.facts.project.holding(word) if test.on == "tree" else (self.facts.path,)
         return any(_assignment(word).search(self.facts.project.data(path) or b"") for path in paths)
+
+
+def is_test(path: str) -> bool:
+    """Whether a path is that of a test."""
+    parts = path.split("/")
+    return parts[-1].startswith("test_") or bool({"tests", "test", "testing"} & set(parts[:-1]))
 
 
 def _assignment(word: str) -> re.Pattern[bytes]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import time
@@ -52,7 +53,8 @@ class Tree:
         if blob is None:
             return None
         if blob not in self._known:
-            assert self._cat.stdin is not None and self._cat.stdout is not None
+            assert self._cat.stdin is not None
+            assert self._cat.stdout is not None
             self._cat.stdin.write(blob.encode() + b"\n")
             self._cat.stdin.flush()
             head = self._cat.stdout.readline().split()
@@ -85,19 +87,39 @@ def load(path: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(path).read_text().splitlines() if line.strip()]
 
 
-def at(finding: Finding, path: str, symbol: str | None) -> bool:
-    """Whether a finding stands in a file and definition."""
+def changed(repo: str, before: str, after: str, path: str) -> tuple[list[range], list[range]]:
+    """Lines of a file that a commit changed, before and after it, with three lines around each hunk."""
+    command = ["git", "-C", repo, "diff", "-U0", before, after, "--", path]
+    text = subprocess.run(command, capture_output=True, check=True).stdout.decode(errors="replace")
+    old, new = [], []
+    for found in re.finditer(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", text, re.MULTILINE):
+        start, count, begin, size = (int(g) if g else 1 for g in found.groups())
+        old.append(range(start - 3, start + count + 3))
+        new.append(range(begin - 3, begin + size + 3))
+    return old, new
+
+
+def at(finding: Finding, path: str, symbol: str, lines: list[range]) -> bool:
+    """Whether a finding stands in a definition, or at changed lines (some labels name another definition)."""
     if finding.path != path:
         return False
-    return symbol is None or finding.symbol == symbol or finding.symbol.startswith(symbol + ".")
+    inside = finding.symbol == symbol or finding.symbol.startswith(symbol + ".")
+    return inside or any(
+        n in span for span in lines for n in range(finding.line, (finding.end_line or finding.line) + 1)
+    )
 
 
 def covering(
-    repo: str, before: str, after: str, path: str, symbol: str | None, rules: RuleSet
-) -> tuple[set[str], set[str]]:
-    """Codes found at a place before, and those still found there after."""
-    old = {f.code for f in lint(repo, before, rules, [path]).findings if at(f, path, symbol)}
-    new = {f.code for f in lint(repo, after, rules, [path]).findings if at(f, path, symbol)} if old else set()
+    repo: str, commit: str, path: str, symbol: str, rules: RuleSet
+) -> tuple[set[tuple[str, str | None]], set[tuple[str, str | None]]]:
+    """Codes found at a place before a commit, and those found there after it."""
+    before, after = changed(repo, commit + "^", commit, path)
+    old = {(f.code, f.subject) for f in lint(repo, commit + "^", rules, [path]).findings if at(f, path, symbol, before)}
+    new = (
+        {(f.code, f.subject) for f in lint(repo, commit, rules, [path]).findings if at(f, path, symbol, after)}
+        if old
+        else set()
+    )
     return old, new
 
 
@@ -105,12 +127,12 @@ def numeric(args: argparse.Namespace, rules: RuleSet) -> int:
     """Rows of numeric_fixes.jsonl."""
     rows, covered = load(args.labels), 0
     for row in rows:
-        old, new = covering(args.repo[0], row["commit"] + "^", row["commit"], row["path"], row["symbol"], rules)
-        good = sorted(old - new)
+        old, new = covering(args.repo[0], row["commit"], row["path"], row["symbol"], rules)
+        good = sorted({code for code, _ in old - new})
+        left = sorted({code for code, _ in new})
         covered += bool(good)
-        print(
-            f"{row['commit'][:10]} {'yes' if good else 'no ':3} {' '.join(good):16} still:{' '.join(sorted(new)):8} {row['symbol']}"
-        )
+        mark = "yes" if good else "no"
+        print(f"{row['commit'][:10]} {mark:3} {' '.join(good):16} still:{' '.join(left):8} {row['symbol']}")
     print(f"covered {covered} of {len(rows)}")
     return 0
 
