@@ -112,9 +112,10 @@ def measure(given: str, request: Request) -> Verdict:
         scratch.mkdir()
         shown = sys.stderr.isatty()
         taken = []
-        for number, record in enumerate(records(request, found.folder, scratch)):
+        for record in records(request, found.folder, scratch):
             taken.append(record)
-            if shown and record["type"] == "case":
+            if shown and record["type"] == "begin":
+                number = sum(each["type"] == "case" for each in taken) + 1
                 click.echo(
                     f"\r\x1b[K{found.label}: {number}/{taken[0].get('cases', '?')} {record['case']}", err=True, nl=False
                 )

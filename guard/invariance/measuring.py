@@ -19,6 +19,8 @@ from guard.invariance.family.registry import all_cases
 from guard.invariance.selection import SelectionError, compile_expression
 
 Emit = Callable[[dict[str, Any]], None]
+# The widest cut of the suite uses four; more GPUs than this would only be held.
+MOST_RANKS = 8
 
 
 class FatalError(Exception):
@@ -36,7 +38,8 @@ def options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds a run may take")
     parser.add_argument("--pool", action="store_true", help="persistent ranks on the CPU too")
     parser.add_argument("--scratch", type=Path, default=None, help="folder for stores and stacks")
-    parser.add_argument("--output", type=Path, default=None, help="append the records to this file")
+    parser.add_argument("--output", type=Path, default=None, help="append the records to this file, and go on from it")
+    parser.add_argument("--serve", nargs=3, default=None, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
@@ -75,6 +78,7 @@ def measure_cases(chosen: list[tuple[Case, Cut]], launcher: Launcher, ranks: int
         started = time.monotonic()
         record: dict[str, Any] = {"type": "case", "case": case.name, "cut": vars(cut), "tolerance": case.tolerance}
         reference_run, run = case.reference_run(cut), case.run(cut)
+        emit({**record, "type": "begin"})
         needed = max(run.cut.ranks, reference_run.cut.ranks)
         if needed > ranks:
             record |= {"status": "skipped", "reason": f"needs {needed} ranks, {ranks} given"}
@@ -173,29 +177,84 @@ def main(arguments: list[str]) -> int:
     with quiet_output() as descriptor:
         emit = writer(descriptor, given.output)
         try:
-            return _measure(given, emit)
+            return _serve(given) if given.serve else _measure(given, emit)
         except (FatalError, SelectionError) as error:
             emit({"type": "fatal", "reason": str(error)})
             return 2
 
 
+def _serve(given: argparse.Namespace) -> int:
+    device, _torch, _version = open_tree(given.tree.resolve(), given.device)
+    from guard.invariance.launch.serve import serve
+
+    pipe, number, stack = given.serve
+    serve(int(pipe), int(number), Path(stack), device, given.timeout)
+    return 0
+
+
 def _measure(given: argparse.Namespace, emit: Emit) -> int:
     chosen = selected(given.suite, given.expression)
     device, torch_version, version = open_tree(given.tree.resolve(), given.device)
-    import torch
-
     from guard.invariance.launch.answer import AbandonedError
-    from guard.invariance.launch.fork import Forked
 
-    ranks = given.ranks or (torch.cuda.device_count() if device == "cuda" else 4)
-    emit({"type": "start", "device": device, "torch": torch_version, "version": version, "cases": len(chosen)})
+    start = {"type": "start", "device": device, "torch": torch_version, "version": version, "cases": len(chosen)}
     with contextlib.ExitStack() as stack:
         scratch = given.scratch or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="guard-ranks-")))
-        launcher: Launcher = Forked(scratch, given.timeout)
+        launcher, ranks, emit, chosen = _launcher(given, device, scratch, emit, chosen)
         stack.callback(launcher.close)
+        emit(start)
         try:
             measure_cases(chosen, launcher, ranks, emit)
         except AbandonedError:
             return 2
-    emit({"type": "end"})
+        emit({"type": "end"})
     return 0
+
+
+def _launcher(
+    given: argparse.Namespace, device: str, scratch: Path, emit: Emit, chosen: list[tuple[Case, Cut]]
+) -> tuple[Launcher, int, Emit, list[tuple[Case, Cut]]]:
+    """How ranks come to be here, how many there are, who writes, and what is left to measure."""
+    from guard.invariance.launch.spread import Spread, launched
+
+    if launched():
+        spread = Spread(device, given.timeout)
+        finished = spread.agree("finished", resume(given.output, emit) if spread.rank == 0 else None)
+        rest = [(case, cut) for case, cut in chosen if key_of(case.name, vars(cut)) not in finished]
+        return spread, min(spread.ranks, given.ranks or spread.ranks), emit if spread.rank == 0 else _silent, rest
+    import torch
+
+    if device == "cuda" or given.pool:
+        from guard.invariance.launch.pool import Pool
+
+        ranks = min(given.ranks or (torch.cuda.device_count() if device == "cuda" else 4), MOST_RANKS)
+        if device == "cuda":
+            ranks = min(ranks, torch.cuda.device_count())
+        command = [str(Path(__file__).with_name("worker.py")), "--tree", str(given.tree.resolve()), "--device", device]
+        return Pool([*command, "--timeout", str(given.timeout)], ranks, scratch, given.timeout), ranks, emit, chosen
+    from guard.invariance.launch.fork import Forked
+
+    return Forked(scratch, given.timeout), given.ranks or 4, emit, chosen
+
+
+def _silent(_record: dict[str, Any]) -> None:
+    """What ranks other than the first write."""
+
+
+def key_of(case: str, cut: dict[str, Any]) -> str:
+    """Identity of one measurement in the file of records."""
+    return json.dumps([case, cut], sort_keys=True)
+
+
+def resume(output: Path | None, emit: Emit) -> set[str]:
+    """What the file of records has already; a case that was begun and never ended hung: it is recorded as failed."""
+    if output is None or not output.exists():
+        return set()
+    records = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines() if line.strip()]
+    ended = {key_of(each["case"], each["cut"]) for each in records if each["type"] == "case"}
+    for each in records:
+        if each["type"] == "begin" and (key := key_of(each["case"], each["cut"])) not in ended:
+            reason = "a rank hung or died; its stack is in the launcher's log"
+            emit({**each, "type": "case", "status": "failed", "reason": reason})
+            ended.add(key)
+    return ended

@@ -18,7 +18,7 @@ DP2, CP2, CP4 = Cut(dp=2, mbs=1), Cut(cp=2, mbs=1), Cut(cp=4, mbs=1)
 
 def _case(name: str, claim: str, cuts: tuple[Cut, ...], places: tuple[Place, ...], **more: Any) -> Case:
     options = {"length": LENGTH, "ptl": True, "mask": "none"}
-    options |= {key: more.pop(key) for key in ("ptl", "mask", "callback", "reduced") if key in more}
+    options |= {key: more.pop(key) for key in ("ptl", "mask", "callback", "reduced", "draw") if key in more}
     return Case(name, "language", claim, "gpt", options, cuts, places=places, code=CODE, **more)
 
 
@@ -40,17 +40,18 @@ def cases() -> list[Case]:
     ]
     found += [
         _case(
-            f"lm_mean_cp_{mask}",
-            f"the mean language-model loss with counts does not depend on context parallelism ({mask} mask)",
+            f"lm_mean_cp_{kind}",
+            f"the mean language-model loss with counts does not depend on context parallelism ({kind} mask)",
             (CP2, CP4),
             SCHEDULE,
             mask=mask,
             ptl=False,
             tier=Tier.FIXED,
-            essential=mask == "one",
+            draw=draw,
+            essential=kind == "one",
             essential_cuts=(CP2,),
         )
-        for mask in ("sft", "tail", "one")
+        for kind, mask, draw in (("sft", "last 5 18 10 13", 3), ("tail", "tail", 8), ("one", "one", 0))
     ]
     found += [
         _case(

@@ -67,7 +67,7 @@ def _sequence_loss() -> list[Case]:
 
 def _statistics() -> list[Case]:
     cases = []
-    for loss, places in (("aux_loss", AUX), ("global_aux_loss", GLOBAL)):
+    for loss, places, draw in (("aux_loss", AUX, 25), ("global_aux_loss", GLOBAL, 28)):
         name = loss.removesuffix("_loss")
         cases.append(
             router_case(
@@ -89,6 +89,7 @@ def _statistics() -> list[Case]:
                 loss,
                 (SPLIT,),
                 places,
+                draw=draw,
                 tier=Tier.DEFINITION,
                 reference=WHOLE,
             )

@@ -18,14 +18,14 @@ def lengths_mask(lengths: Sequence[int], length: int) -> torch.Tensor:
 def mask(kind: str | Sequence[int], sequences: int, length: int) -> torch.Tensor | None:
     """Valid positions [sequences, length] of a named mask, or None for no mask at all.
 
-    Kinds: `none`; `ones` (a mask that hides nothing); `equal` (every sequence hides its last quarter); `comb`
-    (every fourth position hidden); `spread` (the same, shifted by sequence); `tail` (unequal padding at
-    the end); `sft` (an unequal prompt is hidden, the last token counts); `one` (one valid token
-    a sequence); or a list of valid lengths.
+    Kinds: `none`; `ones` (a mask that hides nothing); `equal` (every sequence hides its last quarter); `comb` (every
+    fourth position hidden); `spread` (the same, shifted by sequence); `tail` (unequal padding at the end); `sft` (an
+    unequal prompt is hidden, the last token counts); `last 5 18 10 13` (so many valid tokens at the end of each
+    sequence); `one` (one valid token a sequence); or a list of valid lengths.
     """
     if kind == "none":
         return None
-    if isinstance(kind, (list, tuple)):
+    if not isinstance(kind, str):
         return lengths_mask(kind, length)
     position = torch.arange(length).unsqueeze(0).expand(sequences, length)
     number = torch.arange(sequences).unsqueeze(1)
@@ -35,6 +35,8 @@ def mask(kind: str | Sequence[int], sequences: int, length: int) -> torch.Tensor
         return position < length - length // 4
     if kind == "comb":
         return position % 4 != 3
+    if kind.startswith("last "):
+        return position >= length - torch.tensor([int(count) for count in kind.split()[1:]]).unsqueeze(1)
     if kind == "spread":
         return (position + number) % 4 != 3
     share = torch.tensor([0.9, 0.35, 0.7, 0.5])[torch.arange(sequences) % 4].unsqueeze(1)
