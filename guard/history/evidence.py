@@ -43,7 +43,7 @@ def pieces_of(hunk: Hunk, four: FourForms, files: Files, side: Side, now: Defini
         missing, back = fate.missing, fate.back
         if not missing and not back:
             missing = (told(new),) if new is not None else ()
-            back = (told(old),) if old is not None and at is not None and new is None else ()
+            back = (told(at),) if new is None and at is not None else ()
         words = fate.touched or (new or old or at).tokens  # type: ignore[union-attr]
         texts = {
             "base": _excerpt(files.base, old),
@@ -53,13 +53,16 @@ def pieces_of(hunk: Hunk, four: FourForms, files: Files, side: Side, now: Defini
         }
         line = fate.row or (at.line if at else _would_stand(four, fate, now))
         removed = old if fate.verdict.value in ("revived", "reverted", "partly") else None
+        surplus = _lines(merged, at) if old is None and new is None else ()
         yield Piece(
             verdict=fate.verdict,
             missing=missing,
             back=back,
             words=tuple(words),
             missing_lines=_rows(side_file, fate.new_rows) or (() if fate.touched else _lines(side_file, new)),
-            back_lines=_rows(files.base, fate.old_rows) or (() if fate.touched else _lines(files.base, removed)),
+            back_lines=surplus
+            or _rows(files.base, fate.old_rows)
+            or (() if fate.touched else _lines(files.base, removed)),
             line=line,
             end_line=max(line, at.end_line if at else line),
             evidence=Evidence(**texts),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from guard.history.changes import JudgedChange, Piece, Place
 from guard.history.elsewhere import Elsewhere, Standing, moved_to
 from guard.history.evidence import Files, pieces_of
+from guard.history.files import judge_presence
 from guard.history.numeric import is_numeric, is_test
-from guard.history.verdicts import FourForms, Hunk, judge_statements
+from guard.history.verdicts import FourForms, Hunk, judge_common, judge_statements, judge_surplus
 from guard.model import Evidence, Side, Verdict
-from guard.source.definitions import EMPTY, Definition, SourceFile
+from guard.source.definitions import EMPTY, MODULE, Definition, SourceFile
 
 Key = tuple[str, int]
 
@@ -56,18 +58,51 @@ class _SideJudge:
     side: Side
     elsewhere: Elsewhere
     whole: set[Key] = field(default_factory=set)
+    counts: list[Counter[str]] = field(default_factory=list)
 
     def changes(self) -> Iterator[JudgedChange]:
+        forms = self.forms
+        file = judge_presence(
+            forms.path,
+            forms.base,
+            forms.of(self.side),
+            forms.of(self.side.other),
+            forms.merged,
+            self.side,
+            self.elsewhere,
+        )
+        if file is not None:
+            yield file
+            return
         base, made = self.forms.base.definitions, self.forms.of(self.side).definitions
+        yield from self._second_copies()
         for key in dict.fromkeys((*made, *base)):
             before, after = base.get(key), made.get(key)
             if before is not None and after is not None:
                 if before.own != after.own:
                     yield from self._modified(before, after)
+                yield from self._common(before, after)
             elif after is not None:
                 yield from self._brought(after)
+                yield from self._common(None, after)
             elif before is not None:
                 yield from self._deleted(before)
+
+    def _second_copies(self) -> Iterator[JudgedChange]:
+        """Definitions that merged has once more than either side: the old copy of one that a side moved or rewrote."""
+        forms = self.forms
+        base, made, other = (file.definitions for file in (forms.base, forms.of(self.side), forms.of(self.side.other)))
+        for key, now in forms.merged.definitions.items():
+            first = (key[0], 0)
+            if key[1] == 0 or key in made or key in other or first not in made or first not in base:
+                continue
+            if _before(base, first) == _before(made, first) and base[first].own == made[first].own:
+                continue
+            copies = [d for k, d in forms.merged.definitions.items() if k[0] == key[0] and k[1] <= key[1]]
+            copy = next((d for d in copies if _texts(d) == _texts(base[first])), now)
+            self.whole.add(key)
+            piece = self._whole_piece(base[first], forms.base, copy, Verdict.REVIVED)
+            yield self._whole(base[first], Verdict.REVIVED, "merged has it twice", (piece,), copy)
 
     def _modified(self, before: Definition, after: Definition) -> Iterator[JudgedChange]:
         now = self.forms.merged.definitions.get(after.key)
@@ -84,13 +119,41 @@ class _SideJudge:
         elif _texts(before) != _texts(after):
             yield self._gone(after, Verdict.LOST, "the whole definition is gone, and both sides have it")
 
+    def _common(self, before: Definition | None, after: Definition) -> Iterator[JudgedChange]:
+        """What merged dropped although all have it, or has once more than all: told for the side that came near."""
+        forms = self.forms
+        now, other = (file.definitions.get(after.key) for file in (forms.merged, forms.of(self.side.other)))
+        if now is None or now.own in {form.own for form in (before, after, other) if form is not None}:
+            return
+        near, other_near = (form is not None and (before is None or before.own != form.own) for form in (after, other))
+        if not (near if near != other_near else self.side is Side.OURS):
+            return
+        four = FourForms(*(form.statements if form else () for form in (before, after, other, now)))
+        files = Files(forms.base, forms.of(self.side), forms.of(self.side.other), forms.merged)
+        judge_statements(four)
+        found = [(hunk, Verdict.LOST) for hunk in judge_common(four)]
+        found += [(hunk, Verdict.REVIVED) for hunk in judge_surplus(four, self._spare)]
+        for hunk, verdict in found:
+            pieces = tuple(pieces_of(hunk, four, files, self.side, now))
+            at = Place(forms.path, now.name, pieces[0].line, pieces[0].end_line)
+            change = self._change(at, Place(forms.path, after.name, after.line, after.end_line), verdict, pieces, hunk)
+            yield replace(change, reason="the base and both sides have it" if verdict is Verdict.LOST else "")
+
+    def _spare(self, text: str) -> bool:
+        """Whether merged has more statements with this text in the file than either side, and the base has one."""
+        if not self.counts:
+            for file in (self.forms.base, self.forms.of(self.side), self.forms.of(self.side.other), self.forms.merged):
+                self.counts.append(Counter(t for d in file.definitions.values() for t in _texts(d)))
+        base, made, other, merged = (count[text] for count in self.counts)
+        return merged > max(made, other) and base > 0
+
     def _brought(self, after: Definition) -> Iterator[JudgedChange]:
         now = self.forms.merged.definitions.get(after.key)
         other = self.forms.of(self.side.other).definitions.get(after.key)
         if now is not None:
             yield from self._compare(None, after, other, now)
             return
-        if self._enclosed(after):
+        if self._enclosed(after) or after.name == MODULE:
             return
         standing = self._moved(after, None)
         if standing is not None:
@@ -101,6 +164,8 @@ class _SideJudge:
 
     def _deleted(self, before: Definition) -> Iterator[JudgedChange]:
         now = self.forms.merged.definitions.get(before.key)
+        if before.name == MODULE:
+            return
         if now is None or self._enclosed(before):
             if now is None:
                 yield self._whole(before, Verdict.KEPT, "", ())
@@ -246,7 +311,7 @@ class _SideJudge:
                 for key in origin.definitions:
                     if key == definition.key:
                         return line
-                    if key in merged and key[0] != "<module>":
+                    if key in merged and key[0] != MODULE:
                         line = merged[key].end_line
         return line
 
@@ -271,6 +336,16 @@ def _verdict(hunk: Hunk, moved: bool) -> Verdict:
 
 def _first_line(hunk: Hunk, four: FourForms, now: Definition) -> int:
     return next((four.merged[fate.merged].line for fate in hunk.fates if fate.merged >= 0), now.line)
+
+
+def _before(definitions: Mapping[Key, Definition], key: Key) -> Key | None:
+    """The definition that stands before one in a file."""
+    last = None
+    for known in definitions:
+        if known == key:
+            return last
+        last = known
+    return None
 
 
 def _texts(definition: Definition) -> list[str]:

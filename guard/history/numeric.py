@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 
 _ARITHMETIC = frozenset(["*", "/", "//", "%", "**", "@", "+=", "-=", "*=", "/=", "//=", "**=", "@=", "+", "-"])
-_PARTS = frozenset(
-    "loss losses grad grads gradient gradients norm scale scales scaled scaling scaler unscale eps epsilon dtype "
-    "float16 float32 float64 bfloat16 half bf16 fp16 fp32 fp8 fp4 mxfp8 nvfp4 reduce allreduce allgather mean sum "
-    "cumsum softmax logsumexp logits logit sqrt rsqrt clip clamp coeff coefficient coef lr momentum beta betas "
-    "dropout flops flop microbatches microbatch bsz std variance quantize dequantize amax divisor denominator "
-    "normalize averaging average precision ratio temperature entropy weighted decay numel backward autocast "
-    "tolerance rtol atol mul matmul einsum".split(" ")
+_PARTS = re.compile(
+    r"(^|_)("
+    r"loss(es)?|grads?|gradients?|norm|scal(e|es|ed|ing|er)|unscale|eps|epsilon|dtype|b?float(16|32|64)|half|[bf]p?16|"
+    r"fp(32|8|4)|mxfp8|nvfp4|(all)?reduce|allgather|mean|sum|cumsum|softmax|logsumexp|logits?|r?sqrt|clip|clamp|"
+    r"coeff?|coefficient|lr|momentum|betas?|dropout|flops?|microbatch(es)?|bsz|std|variance|(de)?quantize|amax|divisor|"
+    r"denominator|normalize|averag(e|ing)|precision|ratio|temperature|entropy|weighted|decay|numel|backward|autocast|"
+    r"tolerance|[ar]tol|(mat)?mul|einsum)(_|$)"
 )
 _PAIRS = re.compile(
     r"(num|n|total|local|valid|global)_?tokens?|tokens?_?(count|per)|token_num|world_size|batch_size|seq_?len|"
@@ -41,7 +41,7 @@ def is_numeric(tokens: Iterable[str]) -> bool:
 
 def _names_number(word: str) -> bool:
     lowered = _CAMEL.sub("_", word).lower()
-    return bool(_PAIRS.search(lowered)) or any(part in _PARTS for part in lowered.split("_"))
+    return bool(_PAIRS.search(lowered) or _PARTS.search(lowered))
 
 
 def is_test(path: str) -> bool:

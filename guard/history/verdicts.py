@@ -8,7 +8,7 @@ only where merged has the base's and the side has none for it. Inside a statemen
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from guard.history import tokens
@@ -18,6 +18,8 @@ from guard.source.statements import Statement
 
 Statements = tuple[Statement, ...]
 ALIKE = 0.5  # at least this similar: one statement became the other
+SAYS_SOMETHING = 3  # names, values and operators that a statement must have to be known again elsewhere in a file
+SAME_HEAD = 0.2  # or this similar, where both assign or call the same name
 INTEGRATED = 0.75  # at least this similar: the statement stands there in a form that someone fitted by hand
 
 
@@ -83,6 +85,7 @@ class FourForms:
         for k in self.fresh:
             self._by_text[merged[k].text].append(k)
         self.became = _pairs_of(base, other, self.base_other)
+        self.counts = [Counter(form) for form in texts]
 
     def _settle(self) -> None:
         """Of two equal statements, one the base's and one put in, the base's is the one that merged has."""
@@ -95,6 +98,16 @@ class FourForms:
             if taken >= 0 and taken != j and self.side_base[taken] < 0:
                 self.side_merged[j], self.side_merged[taken] = k, -1
                 at[k] = j
+
+    def too_many(self, statement: Statement) -> bool:
+        """Whether merged has more statements like this one than either side has."""
+        _, side, other, merged = (counts[statement.text] for counts in self.counts)
+        return statement.kind != "end" and merged > max(side, other)
+
+    def too_few(self, statement: Statement) -> bool:
+        """Whether merged has fewer statements like this one than the base and both sides have."""
+        base, side, other, merged = (counts[statement.text] for counts in self.counts)
+        return statement.kind != "end" and merged < min(base, side, other)
 
     def take_equal(self, text: str) -> int:
         """A statement of merged with this text that neither the base nor the side accounts for, or -1; once each."""
@@ -132,15 +145,49 @@ def judge_statements(forms: FourForms) -> list[Hunk]:
         for i in range(start, end):
             hunk.fates.append(_changed(forms, i, partner[i]) if i in partner else _deleted(forms, i))
         added = set(range(new_start, new_end)) - set(partner.values())
-        hunk.fates += [_added(forms, j) for j in sorted(added)]
+        gone = Counter(token for i in range(start, end) if i not in partner for token in tokens.content(base[i].tokens))
+        hunk.fates += [_added(forms, j, gone) for j in sorted(added)]
         found.append(hunk)
     return found
+
+
+def judge_common(forms: FourForms) -> list[Hunk]:
+    """Statements that the base and both sides have and merged dropped, in no form, although nobody took them out."""
+    found = []
+    for i, statement in enumerate(forms.base):
+        j = forms.base_side[i]
+        if j < 0 or forms.base_other[i] < 0 or forms.base_merged[i] >= 0 or forms.side_merged[j] >= 0:
+            continue
+        if forms.too_few(statement) and forms.most_alike(statement, ALIKE) < 0:
+            found.append(Hunk(i, i + 1, j, j + 1, [Fate(Verdict.LOST, new=j)]))
+    return found
+
+
+def judge_surplus(forms: FourForms, spare: Callable[[str], bool]) -> list[Hunk]:
+    """Statements of merged that are one more of what the file had since the base: old text put back beside the new.
+
+    Arguments:
+        spare: whether the file has more statements with a text than either side, and the base has one.
+    """
+    from_other = set(forms.other_merged)
+    return [
+        Hunk(0, 0, 0, 0, [Fate(Verdict.REVIVED, merged=k)])
+        for k in list(forms.fresh)
+        if k not in from_other
+        and forms.merged[k].kind == "statement"
+        and len(tokens.content(forms.merged[k].tokens)) >= SAYS_SOMETHING
+        and spare(forms.merged[k].text)
+    ]
 
 
 def _deleted(forms: FourForms, i: int) -> Fate:
     """The side took statement `i` of the base out."""
     k = forms.base_merged[i]
     if k < 0 or forms.merged_side[k] >= 0:
+        if forms.too_many(forms.base[i]):
+            k = forms.take_equal(forms.base[i].text)
+            if k >= 0:
+                return Fate(Verdict.REVIVED, old=i, merged=k)
         became = forms.became.get(i, -1)
         k = forms.other_merged[became] if became >= 0 else -1
         if k >= 0 and forms.merged_side[k] < 0:
@@ -151,8 +198,8 @@ def _deleted(forms: FourForms, i: int) -> Fate:
     return Fate(Verdict.REVIVED, old=i, merged=k)
 
 
-def _added(forms: FourForms, j: int) -> Fate:
-    """The side put statement `j` in."""
+def _added(forms: FourForms, j: int, gone: Counter[str]) -> Fate:
+    """The side put statement `j` in, in the place of statements with the tokens `gone`."""
     k = forms.side_merged[j]
     if k >= 0:
         return Fate(Verdict.KEPT, new=j, merged=k)
@@ -167,22 +214,27 @@ def _added(forms: FourForms, j: int) -> Fate:
         return Fate(Verdict.LOST, new=j)
     k = forms.most_alike(statement, INTEGRATED)
     if k >= 0:
-        return _fitted(forms, j, k)
+        return _fitted(forms, j, k, gone)
     if _context_removed(forms, j):
         return Fate(Verdict.SUPERSEDED, new=j)
     return Fate(Verdict.LOST, new=j, row=0)
 
 
-def _fitted(forms: FourForms, j: int, k: int) -> Fate:
-    """Merged has a statement `k` much like the one the side put in; is all of it there?"""
-    want, have = Counter(tokens.content(forms.side[j].tokens)), Counter(tokens.content(forms.merged[k].tokens))
-    missing = want - have
+def _fitted(forms: FourForms, j: int, k: int, gone: Counter[str]) -> Fate:
+    """Merged has a statement `k` much like the one the side put in; is all of it there, and nothing that went?"""
+    side, merged = forms.side[j], forms.merged[k]
+    want, have = Counter(tokens.content(side.tokens)), Counter(tokens.content(merged.tokens))
+    missing, more = want - have, have - want
+    back = more if more and not more - gone else Counter[str]()
     forms.fresh.remove(k)
-    if not missing:
+    if not missing and not back:
         return Fate(Verdict.EQUIVALENT, new=j, merged=k)
-    runs = _runs(forms.side[j], [i for i, token in enumerate(forms.side[j].tokens) if token in missing])
-    rows = tuple(row for token, row in zip(forms.side[j].tokens, forms.side[j].rows, strict=True) if token in missing)
-    return Fate(Verdict.PARTLY, -1, j, k, runs, (), tuple(missing), forms.merged[k].line, rows)
+    lacking = [index for index, token in enumerate(side.tokens) if token in missing]
+    returned = [index for index, token in enumerate(merged.tokens) if token in back]
+    rows = tuple(side.rows[index] for index in lacking)
+    row = merged.rows[returned[0]] if returned else merged.line
+    touched = (*missing, *back)
+    return Fate(Verdict.PARTLY, -1, j, k, _runs(side, lacking), _runs(merged, returned), touched, row, rows)
 
 
 def _changed(forms: FourForms, i: int, j: int) -> Fate:
@@ -325,6 +377,16 @@ def _pairs_of(base: Statements, other: Statements, partners: Sequence[int]) -> d
     return found
 
 
+def _head(statement: Statement) -> tuple[str, ...]:
+    """What a statement begins with: the name it assigns or calls."""
+    found: list[str] = []
+    for token in statement.tokens:
+        if token in ("(", "=", ":", "["):
+            break
+        found.append(token)
+    return tuple(found)
+
+
 def _pair(old: Statements, new: Statements) -> list[tuple[int, int]]:
     """Statements of two runs that are forms of one another, best first, in order and one to one."""
     if not old or not new or len(old) * len(new) > 40_000:
@@ -334,7 +396,12 @@ def _pair(old: Statements, new: Statements) -> list[tuple[int, int]]:
     for i, statement in enumerate(old):
         bag = Counter(tokens.content(statement.tokens))
         for j, other in enumerate(new):
-            if statement.kind == other.kind != "end" and (score := tokens.overlap(bag, bags[j])) >= ALIKE:
+            if statement.kind != other.kind or statement.kind == "end":
+                continue
+            score = tokens.overlap(bag, bags[j])
+            if score < ALIKE and score >= SAME_HEAD and _head(statement) == _head(other):
+                score = ALIKE
+            if score >= ALIKE:
                 scored.append((-score, abs(i - j), i, j))
     scored.sort()
     chosen: list[tuple[int, int]] = []

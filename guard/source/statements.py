@@ -173,7 +173,8 @@ def statements(owner: Owner) -> tuple[Statement, ...]:
             out.node(node)
             walk.add(out, node.lineno, node.end_lineno or node.lineno, -1, "decorator")
     if isinstance(owner, ast.ClassDef):
-        for base in [*owner.bases, *owner.keywords]:
+        bases: list[ast.expr | ast.keyword] = [*owner.bases, *owner.keywords]
+        for base in bases:
             out = Emitter()
             out.node(base)
             walk.add(out, base.lineno, base.end_lineno or base.lineno, -1, "base")
