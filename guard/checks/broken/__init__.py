@@ -1,0 +1,53 @@
+"""What the merge broke: diagnostics that merged has and the parent whose text they came from has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from guard.checks.broken.attributes import missing_attributes
+from guard.checks.broken.calls import call_arguments
+from guard.checks.broken.difference import Break
+from guard.checks.broken.duplicates import duplicate_definitions
+from guard.checks.broken.findings import complete
+from guard.checks.broken.gathering import FourWorlds
+from guard.checks.broken.markers import conflict_markers, syntax_errors
+from guard.checks.broken.members import missing_members
+from guard.checks.broken.names import undefined_names
+from guard.checks.contract import CheckContext, CheckResult
+from guard.model import Outcome, Status
+
+Check = Callable[[FourWorlds], Iterable[Break]]
+
+# In the order of the report. Each module says in its docstring why it is there.
+PARTS: dict[str, Check] = {
+    "undefined names": undefined_names,
+    "missing members": missing_members,
+    "missing attributes": missing_attributes,
+    "call arguments": call_arguments,
+    "duplicates": duplicate_definitions,
+}
+
+
+def check_broken(context: CheckContext) -> CheckResult:
+    """All breaks of one sync. A file that cannot be analysed becomes an outcome, and so does a part that fails."""
+    worlds = FourWorlds(context.trees, context.jobs)
+    marked = list(conflict_markers(worlds))
+    breaks = [*marked, *syntax_errors(worlds, frozenset(found.path for found in marked))]
+    outcomes = _not_analysed(worlds, frozenset(found.path for found in breaks))
+    for name, part in PARTS.items():
+        try:
+            breaks.extend(part(worlds))
+        except Exception as error:
+            if context.debug:
+                raise
+            outcomes.append(Outcome("broken", Status.FAILED, f"{type(error).__name__}: {error}", subject=name))
+    return CheckResult(tuple(complete(worlds, found) for found in breaks), tuple(outcomes))
+
+
+def _not_analysed(worlds: FourWorlds, told: frozenset[str]) -> list[Outcome]:
+    outcomes = []
+    for path in worlds.paths:
+        view = worlds.merged.view(path)
+        if view is not None and view.outline.error and path not in told:
+            outcomes.append(Outcome("broken", Status.SKIPPED, view.outline.error, subject=path))
+    return outcomes

@@ -1,0 +1,193 @@
+"""The outlines of all files that the four trees hold: each blob read once, work spread over processes."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import pickle
+from collections.abc import Callable, Iterable
+
+from guard.checks.broken.world import World
+from guard.history.trees import TREES, FourTrees
+from guard.source.outline import ModuleOutline
+from guard.source.segments import SegmentMemo, outline
+
+# Below this many bytes a second process costs more than it saves.
+_WORTH_A_PROCESS = 400_000
+
+Outlines = dict[str, ModuleOutline]
+
+
+class FourWorlds:
+    """The four trees, linked, and which file of one tree is which of another.
+
+    Attributes:
+        paths: Python files that differ between any two trees and that merged has, sorted.
+    """
+
+    def __init__(self, trees: FourTrees, jobs: int) -> None:
+        self.trees = trees
+        touched = [path for path in trees.touched if _is_python(path)]
+        self.outlines: Outlines = _outlines(trees, touched, jobs)
+        self._memo = SegmentMemo()
+        self.paths = tuple(path for path in touched if path in trees.merged)
+        self._worlds = {name: World(name, getattr(trees, name), self._reader(name)) for name in TREES}
+        self._renames = {name: _renames(trees, name) for name in TREES if name != "merged"}
+
+    def __getitem__(self, name: str) -> World:
+        return self._worlds[name]
+
+    @property
+    def merged(self) -> World:
+        """The tree that is judged."""
+        return self._worlds["merged"]
+
+    def path_in(self, tree: str, path: str) -> str | None:
+        """The path that a file of merged has in another tree, following renames; None where it has none."""
+        if path in self._worlds[tree].index.paths:
+            return path
+        return self._renames[tree].get(path)
+
+    def words_of(self, tree: str, path: str) -> frozenset[str]:
+        """All words in a file."""
+        view = self._worlds[tree].view(path)
+        return view.outline.words if view else frozenset()
+
+    def mentions(self, words: Iterable[str]) -> list[str]:
+        """Python files of merged that no tree changed and that hold one of the words."""
+        wanted = frozenset(words)
+        if not wanted:
+            return []
+        touched = set(self.trees.touched)
+        found = []
+        for path, entry in self.trees.merged.items():
+            if _is_python(path) and path not in touched and entry.kind == "file":
+                data = self.trees.read(entry.sha)
+                if any(word.encode() in data for word in wanted) and wanted & self.words_of("merged", path):
+                    found.append(path)
+        return found
+
+    def _reader(self, name: str) -> Callable[[str], ModuleOutline]:
+        entries = getattr(self.trees, name)
+
+        def read(path: str) -> ModuleOutline:
+            sha = entries[path].sha
+            known = self.outlines.get(sha)
+            if known is None:
+                known = self.outlines[sha] = outline(self.trees.read(sha), self._memo)
+            return known
+
+        return read
+
+
+def _is_python(path: str) -> bool:
+    return path.endswith(".py")
+
+
+def is_test(path: str) -> bool:
+    """Whether a file belongs to the tests: what breaks there comes after what breaks in the product."""
+    *folders, name = path.split("/")
+    return bool({"test", "tests", "testing"} & set(folders)) or name.startswith(("test_", "conftest"))
+
+
+def _renames(trees: FourTrees, tree: str) -> dict[str, str]:
+    """Paths of merged that another tree has under another name."""
+    entries, merged = getattr(trees, tree), trees.merged
+    gone = [path for path in entries if _is_python(path) and path not in merged]
+    fresh = [path for path in merged if _is_python(path) and path not in entries]
+    if not gone or not fresh:
+        return {}
+    commit = {"base": trees.base_tree, "ours": trees.sync.ours, "theirs": trees.sync.theirs}[tree]
+    output = trees.repository.git(
+        "diff-tree",
+        "-r",
+        "-z",
+        "-M",
+        "--diff-filter=R",
+        "--name-status",
+        "--end-of-options",
+        commit,
+        trees.sync.checked,
+    )
+    fields = output.decode("utf-8", "surrogateescape").split("\0")
+    found = {}
+    for index in range(0, len(fields) - 2, 3):
+        found[fields[index + 2]] = fields[index + 1]
+    return found
+
+
+def _outlines(trees: FourTrees, touched: list[str], jobs: int) -> Outlines:
+    """Outlines of every version of the touched files, by SHA of the blob."""
+    groups: list[tuple[int, list[str]]] = []
+    seen: set[str] = set()
+    for path in touched:
+        shas = []
+        for tree in TREES:
+            entry = getattr(trees, tree).get(path)
+            if entry and entry.kind == "file" and entry.sha not in seen:
+                seen.add(entry.sha)
+                shas.append(entry.sha)
+        groups.append((sum(len(trees.read(sha)) for sha in shas), shas))
+    total = sum(size for size, _ in groups)
+    shares = _shares(groups, max(1, min(jobs, total // _WORTH_A_PROCESS)))
+    if len(shares) == 1 or "fork" not in multiprocessing.get_all_start_methods():
+        return _read_share(trees, [group for share in shares for group in share])
+    return _spread(trees, shares)
+
+
+def _shares(groups: list[tuple[int, list[str]]], count: int) -> list[list[list[str]]]:
+    """The groups in shares of about equal size: the largest first, each to the lightest share."""
+    shares: list[list[list[str]]] = [[] for _ in range(count)]
+    weights = [0] * count
+    for size, shas in sorted(groups, key=lambda group: -group[0]):
+        lightest = weights.index(min(weights))
+        weights[lightest] += size
+        shares[lightest].append(shas)
+    return shares
+
+
+def _spread(trees: FourTrees, shares: list[list[list[str]]]) -> Outlines:
+    """Each further share in a forked process, the first one here. Blobs are in memory already, so children share them.
+
+    Raises:
+        RuntimeError: a process died.
+    """
+    context = multiprocessing.get_context("fork")
+    workers = []
+    for share in shares[1:]:
+        receiver, sender = context.Pipe(duplex=False)
+        process = context.Process(target=_answer, args=(trees, share, sender), daemon=True)
+        process.start()
+        sender.close()
+        workers.append((process, receiver))
+    found = _read_share(trees, shares[0])
+    for process, receiver in workers:
+        try:
+            found.update(pickle.loads(receiver.recv_bytes()))
+        except EOFError:
+            raise RuntimeError("a process that reads files died") from None
+        finally:
+            receiver.close()
+            process.join()
+    return found
+
+
+def _answer(trees: FourTrees, share: list[list[str]], sender: multiprocessing.connection.Connection) -> None:
+    sender.send_bytes(pickle.dumps(_read_share(trees, share), pickle.HIGHEST_PROTOCOL))
+    sender.close()
+
+
+def _read_share(trees: FourTrees, share: list[list[str]]) -> Outlines:
+    # Millions of small objects that all stay: the collector would walk them again and again and find nothing.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        found: Outlines = {}
+        for shas in share:
+            memo = SegmentMemo()
+            for sha in shas:
+                found[sha] = outline(trees.read(sha), memo)
+        return found
+    finally:
+        if collecting:
+            gc.enable()
