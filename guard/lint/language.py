@@ -167,8 +167,9 @@ class ArgumentFix:
 class Fix:
     """A safe edit. It is offered only where every hole is bound and the file survives an unmodified round trip."""
 
-    replace: str | None = said("what the match becomes", None)
-    argument: ArgumentFix | None = said("an argument of the matched call", None)
+    of: str | None = said("the hole that is edited, instead of the match", None)
+    replace: str | None = said("what it becomes", None)
+    argument: ArgumentFix | None = said("an argument of the call", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,4 +188,5 @@ class Rule:
     good: tuple[str, ...] = needed("programs in which it finds nothing")
     origin: tuple[int, ...] = said("numbers of the pull requests that it comes from")
     numeric: bool = said("whether it is about a computed number", True)
+    in_: Place | None = said("where in a tree the rule applies at all", None)
     fix: Fix | None = said("a safe edit", None)

@@ -50,7 +50,8 @@ class Matcher:
             functions: set[ast.AST | None] = set()
             for node, env, certainty in sorted(self.candidates(clause), key=lambda row: position(row[0])):
                 self.tick()
-                if clause.in_ is not None and not self.surroundings.in_place(clause.in_, node):
+                places = [place for place in (rule.in_, clause.in_) if place is not None]
+                if not all(self.surroundings.in_place(place, node) for place in places):
                     continue
                 for hit in self._judge(rule, clause, node, env, certainty):
                     around = self.facts.function(node)

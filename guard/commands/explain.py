@@ -1,0 +1,71 @@
+"""`guard explain`: one rule or code, or the whole evidence of one finding."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from guard import __version__
+from guard.codes import CODES
+from guard.commands.linting import rules_for
+from guard.commands.output import OutputOptions, emit, output_options
+from guard.commands.selection import RangeOptions, load_config, range_options
+from guard.config import load
+from guard.errors import GuardError
+from guard.lint.pages import rule_page
+from guard.memory.seen import root_of
+
+_FINGERPRINT = re.compile(r"[0-9a-f]{6,16}")
+_EVERYTHING = 2
+
+
+@click.command("explain")
+@click.argument("key", metavar="RULE|FINGERPRINT")
+@range_options
+@click.option("--config", "config_file", metavar="FILE", help="Settings, instead of the repository's own.")
+@output_options
+def explain(key: str, chosen: RangeOptions, config_file: str | None, output: OutputOptions) -> int:
+    """Explain a rule by code or name with its examples, or show all that is known of one finding.
+
+    For a finding give the range options of the report it stands in.
+    """
+    root = root_of(Path.cwd())
+    config = load_config(None, config_file) if config_file else load(root)
+    rule = rules_for(config, root).find(key)
+    if rule is not None:
+        click.echo(rule_page(rule), nl=False)
+        return 0
+    by_name = {name: code for code, (name, _) in CODES.items()}
+    code = by_name.get(key, key.upper())
+    if code in CODES:
+        name, meaning = CODES[code]
+        click.echo(f"{code} {name}\n\n{meaning[:1].upper()}{meaning[1:]}.")
+        return 0
+    if not _FINGERPRINT.fullmatch(key.lower()):
+        raise GuardError(f"{key!r} is no rule, code or fingerprint: `guard rules` lists the rules")
+    return _finding(key, chosen, config_file, output)
+
+
+def _finding(key: str, chosen: RangeOptions, config_file: str | None, output: OutputOptions) -> int:
+    """Judge the range again and show the one finding with everything that the report knows of it."""
+    import dataclasses
+
+    from guard.commands.check import jobs, store
+    from guard.commands.judgement import RunSettings
+    from guard.commands.looking_up import look_up
+    from guard.commands.progress import progress
+    from guard.commands.selection import select
+    from guard.git import Repository
+    from guard.model import Report
+
+    with Repository.open() as repository:
+        config = load_config(repository, config_file)
+        selection = select(repository, chosen, config)
+        with progress() as tell:
+            settings = RunSettings(select=(), jobs=jobs(output), store=store(output), progress=tell)
+            found = look_up(repository, selection, config, [key], settings)
+    report = Report(command="explain", version=__version__, findings=tuple(item.finding for item in found))
+    emit(report, output.formats, dataclasses.replace(output, verbose=_EVERYTHING).view())
+    return 0
