@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from guard.checks.contract import CheckContext, CheckResult
 from guard.checks.told_text import finding_of_file, finding_of_text, one_side_taken, taken_whole
+from guard.config import Config
 from guard.globs import path_matches
 from guard.history.text.attribution import LostText, attribute_text, file_history
 from guard.history.text.changes import LostUnit
@@ -19,19 +20,11 @@ PYTHON = (".py", ".pyi")
 def check_textual(context: CheckContext) -> CheckResult:
     """Judge every file of a sync that is not Python and is not as git merged it."""
     trees, sync = context.trees, context.trees.sync
-    looked = [path for path in trees.resolved if not path.endswith(PYTHON) or _is_more_than_text(trees, path)]
-    looked = sorted({*looked, *_modes_back(trees)})
-    golden = [path for path in looked if path_matches(path, context.config.golden)]
-    paths = [path for path in looked if path not in set(golden)]
-    fates = [fate for fate in judged(trees, paths) if not _is_of_the_judge(fate)]
+    paths, golden = looked_at(trees, context.config)
+    fates = [fate for fate in judged(trees, paths, FileJudge.of(trees)) if not _is_of_the_judge(fate)]
     files = [fate for fate in fates if isinstance(fate, TextFile)]
     context.progress("asking history about lost text")
-    told = attribute_text(trees.repository, sync, files)
-    later = _after_the_sync(trees, files)
-    findings: list[Finding] = []
-    for part in _one_a_place(told):
-        whole = taken_whole(trees, part.file, part.side.other)
-        findings.extend(finding_of_text(piece, undone, whole) for piece, undone in _split(part, later))
+    findings = [found for _, found in told_of(trees, files)]
     for fate in fates:
         if isinstance(fate, WholeFile) and fate.verdict is not Verdict.SUPERSEDED:
             behind, by = file_history(trees.repository, sync, fate)
@@ -43,22 +36,41 @@ def check_textual(context: CheckContext) -> CheckResult:
     return CheckResult(tuple(findings), tuple(outcomes), survival=tuple(_survival(files)))
 
 
-def judged(trees: FourTrees, paths: Iterable[str], judge: FileJudge | None = None) -> Iterator[Fate]:
+def looked_at(trees: FourTrees, config: Config) -> tuple[list[str], list[str]]:
+    """Paths to judge, and those that the configuration calls golden values or lock files."""
+    looked = [path for path in trees.resolved if not path.endswith(PYTHON) or _is_more_than_text(trees, path)]
+    looked = sorted({*looked, *_modes_back(trees)})
+    golden = [path for path in looked if path_matches(path, config.golden)]
+    return [path for path in looked if path not in set(golden)], golden
+
+
+def judged(
+    trees: FourTrees, paths: Iterable[str], judge: FileJudge, received: Iterable[str] | None = None
+) -> Iterator[Fate]:
     """What became of files that are not Python; a renamed file is judged once.
 
     Arguments:
         paths: where any of the trees has them.
-        judge: the judge of another tree in the place of merged.
+        judge: the judge of these trees, or of another tree in the place of merged.
+        received: files that text may have moved to; the same ones by default.
     """
-    judge = judge or FileJudge.of(trees)
     wanted = list(paths)
-    elsewhere = judge.units_elsewhere(iter(wanted))
+    elsewhere = judge.units_elsewhere(iter(wanted if received is None else received))
     seen = set()
     for path in wanted:
         places = judge.places(path)
         if places not in seen:
             seen.add(places)
             yield from judge.fates(path, elsewhere)
+
+
+def told_of(trees: FourTrees, files: list[TextFile]) -> Iterator[tuple[LostText, Finding]]:
+    """What is lost of judged files, each part with the finding that tells of it."""
+    later = _after_the_sync(trees, files)
+    for part in _one_a_place(attribute_text(trees.repository, trees.sync, files)):
+        whole = taken_whole(trees, part.file, part.side.other)
+        for piece, undone in _split(part, later):
+            yield piece, finding_of_text(piece, undone, whole)
 
 
 def _is_more_than_text(trees: FourTrees, path: str) -> bool:

@@ -1,0 +1,76 @@
+"""Find the findings that fingerprints name, in the syncs of a selection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from guard.commands.judgement import RunSettings, judge_selection
+from guard.commands.selection import Selection
+from guard.config import Config
+from guard.errors import GuardError, NothingCheckedError
+from guard.git import Repository
+from guard.history.topology import Sync
+from guard.model import Finding
+
+SHORTEST_PREFIX = 6
+_FINGERPRINT = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},16}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding, and the sync that it is of; None for a finding of the linter."""
+
+    finding: Finding
+    sync: Sync | None
+
+
+def is_fingerprint(text: str) -> bool:
+    """Whether a word may name a finding: 16 hex digits, or the first six or more of them."""
+    return bool(_FINGERPRINT.fullmatch(text.lower()))
+
+
+def look_up(
+    repository: Repository, selection: Selection, config: Config, names: Sequence[str], settings: RunSettings
+) -> list[Found]:
+    """The findings of these fingerprints, in the order of the names.
+
+    Arguments:
+        names: fingerprints, or unique prefixes of them.
+
+    Raises:
+        NothingCheckedError: the selection has no sync.
+        GuardError: a word is no fingerprint, or names no finding, or several.
+    """
+    for name in names:
+        if not is_fingerprint(name):
+            raise GuardError(f"{name!r} is no fingerprint: give 16 hex digits, or at least the first {SHORTEST_PREFIX}")
+    if not selection.syncs and selection.tip is None:
+        reason = selection.unanswered or "no merge is in progress and HEAD is none"
+        raise NothingCheckedError(f"{reason}; name the range of the report, as with --merge or --since")
+    known: dict[str, Found] = {}
+    for sync in selection.syncs:
+        report = judge_selection(repository, replace(selection, syncs=(sync,), tip=None), config, settings)
+        for finding in report.findings:
+            known.setdefault(finding.fingerprint, Found(finding, sync))
+    if not all(_matching(name, known) for name in names) and selection.tip is not None and settings.selects("lint"):
+        report = judge_selection(
+            repository, replace(selection, syncs=selection.syncs), config, replace(settings, checks=())
+        )
+        for finding in report.findings:
+            known.setdefault(finding.fingerprint, Found(finding, None))
+    return [_one(name, known) for name in names]
+
+
+def _one(name: str, known: dict[str, Found]) -> Found:
+    matching = _matching(name, known)
+    if not matching:
+        raise GuardError(f"no finding has the fingerprint {name} in this range; give the range options of the report")
+    if len(matching) > 1:
+        raise GuardError(f"{name} names {len(matching)} findings: {', '.join(sorted(matching))}")
+    return known[matching[0]]
+
+
+def _matching(name: str, known: dict[str, Found]) -> list[str]:
+    return [mark for mark in known if mark.startswith(name.lower())]
