@@ -10,6 +10,7 @@ from guard.model import Evidence, Finding, Side, Verdict
 from guard.report.plain import clean, cut, display_width
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
+_SPAN = re.compile(r"`([^`]+)`")
 MAX_TOKENS = 400
 """Lines longer than this many tokens are compared by their common start and end only (difflib is quadratic)."""
 
@@ -62,9 +63,11 @@ def excerpt(finding: Finding, most: int = 1) -> list[Excerpt]:
         return [Excerpt("merged", ((line.strip(), False),)) for line in lines[:most]]
     left = clean(tree_text(finding.evidence, pair[0]) or "").splitlines()
     right = clean(tree_text(finding.evidence, pair[1]) or "").splitlines()
-    befores, afters = _differing(left, right)
+    named = _named(finding)
+    befores, afters = _differing(left, right, named, finding.verdict is Verdict.REVIVED)
     rows: list[Excerpt] = []
-    for before, after in _partners(befores, afters)[:most]:
+    partners = sorted(_partners(befores, afters), key=lambda pair: -_mentions(pair, named))[:most]
+    for before, after in partners:
         one, two = marked(before or "", after or "")
         if before is not None:
             rows.append(Excerpt(pair[0], one if after is not None else ((before, True),)))
@@ -95,15 +98,39 @@ def _partners(befores: list[str], afters: list[str]) -> list[tuple[str | None, s
     return pairs
 
 
-def _differing(left: list[str], right: list[str]) -> tuple[list[str], list[str]]:
-    """The lines of the first block that differs by more than indentation, else of the whole."""
+def _differing(left: list[str], right: list[str], named: list[str], revived: bool) -> tuple[list[str], list[str]]:
+    """The lines of the block that differs and says most of what the message names, else of the whole.
+
+    Of equal blocks the first one counts that has lines on the side that lost them (or, for revived code, got them
+    back); one that differs by indentation only does not count.
+    """
     one, two = [line.strip() for line in left], [line.strip() for line in right]
+    blocks = []
     for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
         befores = [line for line in one[i1:i2] if line]
         afters = [line for line in two[j1:j2] if line]
         if tag != "equal" and (befores or afters):
-            return befores, afters
-    return [line for line in one if line], [line for line in two if line]
+            blocks.append((befores, afters))
+    if not blocks:
+        return [line for line in one if line], [line for line in two if line]
+
+    def weight(block: tuple[list[str], list[str]]) -> tuple[int, bool]:
+        lines = block[1] if revived else block[0]
+        return _mentions(("\n".join(lines), None), named), bool(lines)
+
+    return max(blocks, key=weight)
+
+
+def _named(finding: Finding) -> list[str]:
+    """The pieces of code that the message names between backticks, and its subject, without white space."""
+    named = [*_SPAN.findall(finding.message), finding.subject or ""]
+    return [piece for piece in ("".join(text.split()) for text in named) if piece]
+
+
+def _mentions(pair: tuple[str | None, str | None], named: list[str]) -> int:
+    """How many of the named pieces the lines hold."""
+    text = "".join("".join(line.split()) for line in pair if line)
+    return sum(piece in text for piece in named)
 
 
 def marked(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from guard.model import Finding, Report, Severity, Status
 from guard.report.about import not_checked, outcome_sentence
 from guard.report.concise import totals
-from guard.report.groups import origin_label, rank
+from guard.report.groups import group, origin_label
 from guard.report.plain import clean, one_line, plural
 from guard.report.view import View
 
@@ -27,7 +27,10 @@ def render(report: Report, view: View) -> str:
         else:
             lines.append(f"guard: {outcome_sentence(outcome)}")
     left = dict.fromkeys(Severity, 0)
-    for finding in sorted(filter(view.shows, report.findings), key=rank):
+    groups = group(filter(view.shows, report.findings))
+    # One place of each change first: ten places of one change would hide nine others.
+    worst = [found.worst for found in groups] + [one for found in groups for one in found.findings[1:]]
+    for finding in worst:
         if room[finding.severity]:
             room[finding.severity] -= 1
             lines.append(_annotation(finding))

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from guard.model import Finding, Origin, Verdict
+from guard.model import Finding, Origin, Side, Verdict
 from guard.report.plain import one_line, plural
 
 LOST_TEST = "GRD207"
+SMALL_EDIT = 8
+"""Tokens that a small edit adds and takes away: `* bsz` is two, another argument or process group about four."""
+_IN_PLACE = frozenset({Verdict.REVERTED, Verdict.PARTLY, Verdict.DEAD})
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_COMMENT = re.compile(r"#.*")
 
 _SAID = {
     Verdict.LOST: "is lost",
@@ -56,10 +62,36 @@ def subject_of(origin: Origin) -> str:
     return one_line(origin.subject.removesuffix(f"(#{origin.pr})"))
 
 
-def rank(finding: Finding) -> tuple[int, float, int, int, str, int, str]:
-    """Sort key, worst first: severity, then score, numeric, with an origin, and the place as the tie-breaker."""
+def is_silent(finding: Finding) -> bool:
+    """Whether a small numeric edit of a tested fix is gone from a place that otherwise still stands.
+
+    Such a loss leaves no other trace: nothing fails to import, no feature is missing, only a number is wrong. So it
+    comes before larger losses, whatever their score.
+    """
+    if not finding.numeric or finding.verdict not in _IN_PLACE or finding.lost_side is None or not finding.origins:
+        return False
+    origin = finding.origins[0]
+    if not origin.is_fix or not origin.tests or finding.evidence.merged is None:
+        return False
+    lost = finding.evidence.ours if finding.lost_side is Side.OURS else finding.evidence.theirs
+    base = finding.evidence.base
+    if lost is None or base is None:
+        return False
+    before, after = _tokens(base), _tokens(lost)
+    changed = (before - after).total() + (after - before).total()
+    return 0 < changed <= SMALL_EDIT
+
+
+def _tokens(text: str) -> Counter[str]:
+    """The tokens of a piece of Python as far as their number matters here: without comments and white space."""
+    return Counter(_TOKEN.findall(_COMMENT.sub("", text)))
+
+
+def rank(finding: Finding) -> tuple[int, int, float, int, int, str, int, str]:
+    """Sort key, worst first: severity, silent loss, score, numeric, with an origin; the place breaks ties."""
     return (
         finding.severity.rank,
+        0 if is_silent(finding) else 1,
         -finding.score,
         0 if finding.numeric else 1,
         0 if finding.origins else 1,
@@ -81,8 +113,8 @@ def group(findings: Iterable[Finding]) -> list[Group]:
     return [Group(found[0].origins[0] if found[0].origins else None, tuple(found)) for found in members.values()]
 
 
-def headline(found: Group) -> str:
-    """One sentence: `#5798 "Fix …" is reverted in router.py; its test is still there`, without the label."""
+def headline(found: Group, room: int | None = None) -> str:
+    """One sentence: `is reverted in router.py; its test is still there`; without its tail if `room` is too small."""
     if found.origin is None:
         return one_line(found.worst.message)
     verdicts = Counter(finding.verdict for finding in found.findings if finding.severity is found.worst.severity)
@@ -90,7 +122,8 @@ def headline(found: Group) -> str:
     if said is None:
         return f"meets {plural(len(found.findings), 'break')} in {_places(found)}"
     tail = _tests(found)
-    return f"{said} in {_places(found)}" + (f"; {tail}" if tail else "")
+    whole = f"{said} in {_places(found)}" + (f"; {tail}" if tail else "")
+    return whole if room is None or len(whole) <= room else f"{said} in {_places(found)}"
 
 
 def _places(found: Group) -> str:

@@ -70,7 +70,9 @@ def cut_path(path: str, width: int) -> str:
     for index in range(len(path) - 1, -1, -1):
         used += _columns(path[index])
         if used > width - 1:
-            return "…" + path[index + 1 :]
+            # At a folder's edge if the file name stays whole.
+            edge = path.find("/", index + 1)
+            return "…" + path[edge if edge >= 0 else index + 1 :]
     return path
 
 

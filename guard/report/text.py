@@ -87,7 +87,8 @@ def _group_lines(found: Group, view: View, paint: Paint, width: int, places: int
     else:
         label = found.label
         room = width - len(worst.severity.value) - len(label) - len(numeric) - len(count) - 2
-        said = cut(headline(found), room)
+        # In a line of its own, a group's subject says more than what became of the tests.
+        said = cut(headline(found, room if places != 0 else room - 40), room)
         room -= display_width(said) + 3
         subject = subject_of(found.origin)
         # On a line of its own where there is room below and none beside.

@@ -143,6 +143,12 @@ def test_github_annotations_cannot_be_broken_out_of() -> None:
     assert f"guard: {LARGE.count(Severity.ERROR) - 9} more errors in the summary" in rest
 
 
+def test_github_names_each_change_before_a_second_place() -> None:
+    lines = render(small(), "github", View()).splitlines()
+    places = [line.split("file=")[1].split(",")[0] for line in lines if line.startswith("::warning")]
+    assert places[0] == "megatron/training/arguments.py"
+
+
 def test_github_escapes() -> None:
     finding = Finding("GRD201", "reverted-fix", Severity.ERROR, "a,b:c%.py", 3, "50 %\n::error::x", "f" * 16)
     text = render(Report("check", "1", (finding,)), "github", View())

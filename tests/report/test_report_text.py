@@ -151,4 +151,4 @@ def test_the_window_keeps_the_difference_in_sight() -> None:
 def test_plain_text() -> None:
     assert clean("a\x1b[31m\r\nb\udce9\u202e") == "a\\x1b[31m\nb\\xe9\\u202e"
     assert one_line(" a\n\tb ") == "a b"
-    assert (display_width("語e\u0301"), cut("語語語", 4), cut_path("a/b/file.py", 8)) == (3, "語…", "…file.py")
+    assert (display_width("語e\u0301"), cut("語語語", 4), cut_path("a/bc/file.py", 9)) == (3, "語…", "…/file.py")
