@@ -62,24 +62,27 @@ def subject_of(origin: Origin) -> str:
     return one_line(origin.subject.removesuffix(f"(#{origin.pr})"))
 
 
-def is_silent(finding: Finding) -> bool:
-    """Whether a small numeric edit of a tested fix is gone from a place that otherwise still stands.
+def silent_edit(finding: Finding) -> int:
+    """The tokens of a small numeric edit of a tested fix that is gone from a place that otherwise still stands.
 
     Such a loss leaves no other trace: nothing fails to import, no feature is missing, only a number is wrong. So it
     comes before larger losses, whatever their score.
+
+    Returns:
+        How many tokens the edit added and took away, at most `SMALL_EDIT`; 0 if the finding is no such loss.
     """
     if not finding.numeric or finding.verdict not in _IN_PLACE or finding.lost_side is None or not finding.origins:
-        return False
+        return 0
     origin = finding.origins[0]
     if not origin.is_fix or not origin.tests or finding.evidence.merged is None:
-        return False
+        return 0
     lost = finding.evidence.ours if finding.lost_side is Side.OURS else finding.evidence.theirs
     base = finding.evidence.base
     if lost is None or base is None:
-        return False
+        return 0
     before, after = _tokens(base), _tokens(lost)
     changed = (before - after).total() + (after - before).total()
-    return 0 < changed <= SMALL_EDIT
+    return changed if changed <= SMALL_EDIT else 0
 
 
 def _tokens(text: str) -> Counter[str]:
@@ -91,7 +94,7 @@ def rank(finding: Finding) -> tuple[int, int, float, int, int, str, int, str]:
     """Sort key, worst first: severity, silent loss, score, numeric, with an origin; the place breaks ties."""
     return (
         finding.severity.rank,
-        0 if is_silent(finding) else 1,
+        0 if silent_edit(finding) else 1,
         -finding.score,
         0 if finding.numeric else 1,
         0 if finding.origins else 1,
@@ -102,7 +105,13 @@ def rank(finding: Finding) -> tuple[int, int, float, int, int, str, int, str]:
 
 
 def group(findings: Iterable[Finding]) -> list[Group]:
-    """Group by the first origin's pull request or commit, else by code and path; worst group first."""
+    """Group by the first origin's pull request or commit, else by code and path.
+
+    Returns:
+        The worst group first: by the severity of its worst finding, then silent losses, then by score. A fix that was
+        nothing but one small edit comes before one that lost more as well, since that one shows elsewhere too; and
+        the smaller edit before the larger.
+    """
     members: dict[object, list[Finding]] = {}
     for finding in sorted(findings, key=rank):
         key: object = (finding.code, finding.path)
@@ -110,7 +119,18 @@ def group(findings: Iterable[Finding]) -> list[Group]:
             origin = finding.origins[0]
             key = origin.pr if origin.pr is not None else origin.commit
         members.setdefault(key, []).append(finding)
-    return [Group(found[0].origins[0] if found[0].origins else None, tuple(found)) for found in members.values()]
+    groups = [Group(found[0].origins[0] if found[0].origins else None, tuple(found)) for found in members.values()]
+    return sorted(groups, key=_group_rank)
+
+
+def _group_rank(found: Group) -> tuple[int, int, int]:
+    """Sort key of a group; equal ones keep the order of their worst findings."""
+    edits = [silent_edit(finding) for finding in found.findings]
+    if not any(edits):
+        return found.worst.severity.rank, 2, 0
+    if not all(edits):
+        return found.worst.severity.rank, 1, 0
+    return found.worst.severity.rank, 0, sum(edits)
 
 
 def headline(found: Group, room: int | None = None) -> str:
