@@ -1,6 +1,6 @@
 """The one list of codes that are not lint rules: code, name, and what it means in a line.
 
-Lint codes (GRD1xx) and pins (GRD5xx) come from their YAML files.
+Lint codes (GRD1xx) come from their YAML files, and so do the names of pins, which share the code GRD501.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ CODES: dict[str, tuple[str, str]] = {
     "GRD402": ("coupled-files", "files that must change together did not"),
     "GRD403": ("expired-policy", "a policy entry has expired or lacks its reason"),
     "GRD404": ("side-not-taken", "a file on a side list differs from the side that it is to be taken from"),
+    "GRD501": ("broken-pin", "a fix that was pinned is no longer in effect; the finding carries the pin's own name"),
     "GRD502": ("carried-over-loss", "a fix that an earlier sync lost is still missing"),
     "GRD503": ("landed-differs", "the landed tree differs from the tree that was checked"),
     "GRD600": ("gradient-differs", "a quantity depends on how the batch is cut"),

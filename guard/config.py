@@ -49,6 +49,7 @@ class Config:
         fail_on: lowest severity that makes exit state 1.
         baseline: file of accepted findings, relative to the repository root.
         rules: further rule directories or files.
+        ledger: file that `guard history --ledger` wrote, relative to the repository root: what earlier syncs lost.
         exclude: glob patterns of files never linted.
         protected: files that must equal ours after a sync.
         coupled: groups of files that must change together.
@@ -64,6 +65,7 @@ class Config:
     fail_on: str = "error"
     baseline: str | None = None
     rules: tuple[str, ...] = ()
+    ledger: str | None = None
     exclude: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
     coupled: tuple[CoupledFiles, ...] = ()

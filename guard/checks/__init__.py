@@ -17,6 +17,8 @@ CHECKS: dict[str, str] = {
     "textual": "guard.checks.textual:check_textual",
     "broken": "guard.checks.broken:check_broken",
     "policy": "guard.checks.policy:check_policy",
+    "pins": "guard.checks.pins:check_pins",
+    "carried": "guard.checks.carried:check_carried",
 }
 
 

@@ -24,6 +24,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "broken": ("GRD3",),
     "policy": ("GRD4",),
     "pins": ("GRD5",),
+    "carried": ("GRD5",),
     "lint": ("GRD1", "GRD5", "GRD9"),
 }
 

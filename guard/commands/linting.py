@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from guard.checks.pins import as_broken, broken_in_tree, content_broken, load_pins, pins_of
 from guard.commands.selection import Selection
 from guard.config import Config
 from guard.errors import GuardError
@@ -15,7 +16,7 @@ from guard.lint.engine import lint_sources
 from guard.lint.project import ProjectIndex
 from guard.lint.ruleset import RuleSet, load_rules
 from guard.lint.source import LintResult, Source, brought
-from guard.model import Outcome, Status
+from guard.model import Finding, Outcome, Status
 from guard.source.store import FactStore
 
 _SKIPPED_DIRECTORIES = {".git", ".hg", ".tox", ".venv", "__pycache__", "node_modules", "site-packages"}
@@ -51,14 +52,17 @@ def lint_paths(paths: Sequence[str], config: Config, root: Path, jobs: int, stor
             except OSError as error:
                 unread.append(Outcome("lint", Status.SKIPPED, f"cannot be read: {error.strerror}", 0.0, shown))
     result = lint_sources(sources, rules, project=ProjectIndex.of_directory(root), jobs=jobs, store=store)
-    return LintResult(result.findings, (*result.outcomes, *unread), result.files)
+    pinned = content_broken(load_pins(root), {source.path: source.data for source in sources})
+    findings = tuple(as_broken(finding) if _is_pin(finding) else finding for finding in result.findings)
+    return LintResult((*findings, *pinned), (*result.outcomes, *unread), result.files)
 
 
 def lint_range(repository: Repository, selection: Selection, config: Config, jobs: int, store: FactStore) -> LintResult:
     """Lint what the range changed, and keep what a side that has the file does not have: the range brought it.
 
     For a sync both parents count: a finding that ours has and theirs has not is a fix of theirs that did not
-    arrive, and the other way round.
+    arrive, and the other way round. Pins are held against the whole tip, whatever changed: with a sync in the range
+    the check of the sync does that.
     """
     root = repository.work_tree or Path.cwd()
     rules = rules_for(config, root)
@@ -78,7 +82,7 @@ def lint_range(repository: Repository, selection: Selection, config: Config, job
     result = _lint_tree(repository, after, changed, rules, jobs, store)
     suspects = sorted({finding.path for finding in result.findings})
     fresh: dict[tuple[str, int], object] = {}
-    kept = []
+    kept: list[Finding] = []
     for tree in before.values():
         known = [path for path in suspects if path in tree]
         earlier = _lint_tree(repository, tree, known, rules, jobs, store)
@@ -88,7 +92,17 @@ def lint_range(repository: Repository, selection: Selection, config: Config, job
             if lacks and (finding.fingerprint, finding.line) not in fresh:
                 fresh[finding.fingerprint, finding.line] = finding
                 kept.append(finding)
-    return LintResult(tuple(kept), result.outcomes, result.files)
+    told = [finding for finding in kept if not _is_pin(finding)]
+    outcomes = result.outcomes
+    if not selection.syncs and (pins := pins_of(repository, after)):
+        broken, unheld = broken_in_tree(pins, repository, after, jobs, store)
+        told += broken
+        outcomes = (*outcomes, *unheld)
+    return LintResult(tuple(told), outcomes, result.files)
+
+
+def _is_pin(finding: Finding) -> bool:
+    return finding.code.startswith("GRD501")
 
 
 def _lint_tree(

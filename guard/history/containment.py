@@ -114,6 +114,20 @@ class Ledger:
             self._branches[key] = Branch(key, sha, entries, history_of(self.repository, sha))
         return self._branches[key]
 
+    def tree(self, name: str, entries: dict[str, Entry], parents: tuple[str, str]) -> Branch:
+        """A tree to ask that may be no commit yet: a merge in progress. It contains what its parents contain.
+
+        Arguments:
+            name: SHA of a commit or tree.
+            entries: its files.
+            parents: full SHAs of the commits that it joins.
+        """
+        if self.repository.exists(name):
+            return Branch(name, name, entries, history_of(self.repository, name))
+        flags = [flag for parent in parents for flag in ("-p", parent)]
+        sha = self.repository.git("commit-tree", name, *flags, stdin=b"merge in progress\n").decode("ascii").strip()
+        return Branch(name, sha, entries, history_of(self.repository, sha))
+
     def contains(self, commits: Sequence[Commit], branch: Branch) -> Contained:
         """Whether a branch has a fix.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable
 
@@ -27,6 +28,7 @@ class Readings:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._data: dict[str, bytes | None] = {}
+        self._digests: dict[str, str] = {}
         self._chunks: dict[str, list[tuple[int, str, str]] | None] = {}
         self._parsed: dict[tuple[str, str], SourceFile] = {}
 
@@ -46,11 +48,22 @@ class Readings:
                 self._data[name] = None
         return self._data[name]
 
+    def digest(self, name: str) -> str:
+        """One name for equal content, however it was asked for."""
+        if ":" not in name:
+            return name
+        if name not in self._digests:
+            data = self.data(name)
+            kind = f"blob {len(data)}\0".encode() if data is not None else b""
+            self._digests[name] = hashlib.sha1(kind + (data or b""), usedforsecurity=False).hexdigest()
+        return self._digests[name]
+
     def chunks(self, name: str) -> list[tuple[int, str, str]]:
         """The top-level pieces of a version: (0-based line, name or `<module>`, text); empty where it is unreadable."""
-        if name not in self._chunks:
-            self._chunks[name] = self._cut(name)
-        return self._chunks[name] or []
+        digest = self.digest(name)
+        if digest not in self._chunks:
+            self._chunks[digest] = self._cut(name)
+        return self._chunks[digest] or []
 
     def part(self, name: str, wanted: Iterable[str]) -> SourceFile:
         """The definitions of a version that stand in the wanted top-level names, at the lines they have there.
@@ -78,7 +91,7 @@ class Readings:
         return self._assemble(name, lambda _title, _text: True, None)
 
     def _assemble(self, name: str, keep: Callable[[str, str], bool], names: frozenset[str] | None) -> SourceFile:
-        key = (name, "\0".join(sorted(names))) if names is not None else None
+        key = (self.digest(name), "\0".join(sorted(names))) if names is not None else None
         if key is not None and key in self._parsed:
             return self._parsed[key]
         lines: list[str] = []

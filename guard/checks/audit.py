@@ -1,0 +1,165 @@
+"""One past sync, audited: what it lost and broke, what of that was put right later and by whom, what is still open."""
+
+from __future__ import annotations
+
+import datetime
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from guard.checks import run_check
+from guard.checks.contract import CheckContext
+from guard.checks.lost import counted, grouped
+from guard.checks.policy import mark
+from guard.checks.told import finding_of
+from guard.git import Repository
+from guard.history.attribution import attribute
+from guard.history.provenance import origin
+from guard.history.readings import Readings
+from guard.history.repairs import CodeWatch, LineWatch, Watch, repaired_by, road
+from guard.history.sync_changes import judge_sync
+from guard.history.trees import load
+from guard.model import Finding, MergeRecord, Outcome, Severity, Side, Status, SyncRow, Verdict
+
+OTHER_CHECKS = ("textual", "broken")
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What became of one sync.
+
+    Attributes:
+        row: its line in the table.
+        open: findings that still stand at the tip.
+        repaired: findings that a later commit put right, named in `repaired_by`.
+    """
+
+    row: SyncRow
+    open: tuple[Finding, ...] = ()
+    repaired: tuple[Finding, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+
+
+def audit_sync(context: CheckContext, tip: str, date: str, heir: str | None = None) -> Audit:
+    """Audit a sync by its own tree, then follow what it lost to the tip.
+
+    Arguments:
+        context: the sync, judged by its own tree (`checked` is the merge).
+        tip: full SHA of a commit that contains the sync.
+        date: of the sync, ISO 8601.
+        heir: full SHA of what the newest later sync brought in: what theirs itself has given up by then is not open.
+    """
+    trees = context.trees
+    repository, sync = trees.repository, trees.sync
+    readings = Readings(repository)
+    way = road(repository, sync.merge, tip)
+    judged = judge_sync(trees, context.jobs)
+    told = attribute(repository, sync, [change for change in judged.changes if change.verdict.is_loss])
+    counts, survival = counted(judged.changes)
+    watched: list[tuple[Finding, Sequence[Watch]]] = []
+    for group in grouped(told):
+        if group[0].verdict.is_loss:
+            watches: list[Watch] = [CodeWatch(change, sync, trees.base_tree, readings) for change in group]
+            watched.append((finding_of(group), watches))
+    outcomes = list(judged.outcomes)
+    for name in OTHER_CHECKS:
+        run = run_check(name, context)
+        outcomes += [run.outcome, *run.result.outcomes]
+        watched += [(finding, [LineWatch.of(finding, readings)]) for finding in run.result.findings]
+    watched = [(finding, watches) for finding, watches in watched if finding.severity is not Severity.NOTE]
+    trees.forget()
+    broken_still = _still_broken(context, [finding for finding, _ in watched], tip)
+    opened: list[Finding] = []
+    repaired: list[Finding] = []
+    for finding, followed in watched:
+        settled = _settle(repository, finding, followed, way, broken_still)
+        if settled.repaired_by is None and _given_up(finding, followed, heir):
+            continue
+        (repaired if settled.repaired_by is not None else opened).append(settled)
+    record = MergeRecord(
+        sync.merge, sync.checked, sync.ours, sync.theirs, sync.bases, sync.subject,
+        counts[Side.OURS], counts[Side.THEIRS], survival, tuple(mark(repaired, context.config)),
+    )  # fmt: skip
+    row = _row(record, date, [finding for finding, _ in watched], opened, repaired)
+    failed = [o for o in outcomes if o.status is Status.FAILED]
+    if failed:
+        row = replace(row, status=Status.FAILED, reason=f"{failed[0].check}: {failed[0].reason}")
+    return Audit(row, tuple(mark(opened, context.config)), record.repaired, tuple(outcomes))
+
+
+def _settle(
+    repository: Repository, finding: Finding, watches: Sequence[Watch], way: Sequence[str], broken_still: frozenset[str]
+) -> Finding:
+    """The finding with the commit that repaired it, or as it stands at the tip."""
+    tip = way[-1]
+    if finding.fingerprint in broken_still:
+        return finding
+    still = [watch for watch in watches if watch.is_open(tip)]
+    if still and not finding.code.startswith("GRD3"):
+        standing = [now for watch in still if isinstance(watch, CodeWatch) and (now := watch.standing(tip)) is not None]
+        if standing:
+            lines = [change.place.line for change in standing]
+            return replace(finding, line=min(lines), end_line=max(c.place.end_line for c in standing))
+        return finding
+    shas = [sha for watch in watches if (sha := repaired_by(repository, watch, way)) is not None]
+    # Of several commits that each put a part right, the last one made the whole right.
+    order = {sha: index for index, sha in enumerate(way)}
+    last = max(shas, key=lambda sha: order.get(sha, -1), default=None)
+    if last is None:
+        if len(way) < 2:
+            return finding
+        last = tip
+    return replace(finding, repaired_by=origin(repository.commit(last)))
+
+
+def _given_up(finding: Finding, watches: Sequence[Watch], heir: str | None) -> bool:
+    """Whether theirs itself, as a later sync brought it in, no longer has what it lost."""
+    if heir is None or finding.lost_side is not Side.THEIRS or finding.code.startswith("GRD3"):
+        return False
+    return all(watch.is_open(heir) for watch in watches)
+
+
+def _still_broken(context: CheckContext, findings: Iterable[Finding], tip: str) -> frozenset[str]:
+    """Fingerprints of the breaks that the sync's check still finds with the tip's tree in the place of merged."""
+    if not any(finding.code.startswith("GRD3") for finding in findings):
+        return frozenset()
+    trees = context.trees
+    if tip == trees.sync.checked:
+        return frozenset(finding.fingerprint for finding in findings)
+    later = load(trees.repository, replace(trees.sync, checked=tip))
+    run = run_check("broken", replace(context, trees=later))
+    return frozenset(finding.fingerprint for finding in run.result.findings)
+
+
+def _row(
+    record: MergeRecord, date: str, all_of_it: list[Finding], opened: list[Finding], repaired: list[Finding]
+) -> SyncRow:
+    by: dict[str, int] = defaultdict(int)
+    subjects: dict[str, tuple[str, float]] = {}
+    for finding in repaired:
+        if finding.repaired_by is not None:
+            by[finding.repaired_by.commit] += 1
+            subjects[finding.repaired_by.commit] = (
+                finding.repaired_by.subject,
+                days_between(date, finding.repaired_by.date),
+            )
+    revived = sum(finding.verdict is Verdict.REVIVED for finding in all_of_it)
+    breaks = sum(finding.code.startswith("GRD3") for finding in all_of_it)
+    return SyncRow(
+        record,
+        date,
+        lost=len(all_of_it) - revived - breaks,
+        revived=revived,
+        breaks=breaks,
+        repaired=len(repaired),
+        open=len(opened),
+        repaired_by=tuple((sha, *subjects[sha]) for sha in sorted(by, key=lambda sha: (-by[sha], sha))),
+    )
+
+
+def days_between(earlier: str, later: str) -> float:
+    """Days between two ISO 8601 times; 0 where one is not told."""
+    if not earlier or not later:
+        return 0.0
+    gap = datetime.datetime.fromisoformat(later) - datetime.datetime.fromisoformat(earlier)
+    return round(gap.total_seconds() / 86400, 2)

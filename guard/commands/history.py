@@ -1,0 +1,140 @@
+"""`guard history`: every past sync of a range, what it lost, what was repaired, what is still open."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from guard import __version__
+from guard.checks.audit import Audit, audit_sync
+from guard.checks.contract import CheckContext
+from guard.commands.check import configured, jobs, store
+from guard.commands.judgement import ranked
+from guard.commands.output import NOTHING_CHECKED, OutputOptions, finish, output_options
+from guard.commands.progress import progress
+from guard.commands.selection import load_config, other_branches
+from guard.config import Config
+from guard.errors import GuardError, NothingCheckedError
+from guard.git import Repository
+from guard.history import topology
+from guard.history.topology import Sync
+from guard.history.trees import load
+from guard.history.workers import in_processes
+from guard.memory import ledger
+from guard.model import Finding, MergeRecord, Outcome, Report, Status, SyncRow
+from guard.source.store import FactStore
+
+
+@click.command("history")
+@click.argument("span", metavar="RANGE")
+@click.option("--since", metavar="DATE", help="With a branch as RANGE: its syncs since this date.")
+@click.option(
+    "--from", "source", metavar="REV", help="The branch that is merged in. Default: the remote's main branch."
+)
+@click.option("--ledger", "ledger_file", metavar="FILE", type=click.Path(path_type=Path), help="Write what was found.")
+@click.option("--config", "config_file", metavar="FILE", help="Settings, instead of the repository's own.")
+@output_options
+def history(
+    span: str,
+    since: str | None,
+    source: str | None,
+    ledger_file: Path | None,
+    config_file: str | None,
+    output: OutputOptions,
+) -> int:
+    """Audit all past syncs in a range: one row a sync, losses repaired and still open.
+
+    RANGE is A..B, or a branch together with --since. Each sync is judged by its own tree, and what it lost is followed
+    to the end of the range. What is still open there is a finding.
+    """
+    started = time.monotonic()
+    with Repository.open() as repository, progress() as tell:
+        repository.require_history()
+        config = load_config(repository, config_file)
+        output = configured(output, config, repository.work_tree)
+        start, tip = ends(repository, span, since)
+        others = (repository.resolve(source),) if source else other_branches(repository, config)
+        tell("looking for syncs")
+        syncs = topology.in_range(repository, start, tip, others)
+        if not syncs:
+            raise NothingCheckedError(f"there is no sync in {start[:10]}..{tip[:10]}")
+        audits = _audits(repository, syncs, tip, config, jobs(output), store(output), tell)
+        if ledger_file is not None:
+            ledger.write(ledger_file, tip, audits)
+    report = Report(
+        command="history",
+        version=__version__,
+        findings=ranked(finding for audit in audits for finding in audit.open),
+        outcomes=tuple(_outcome(audit) for audit in audits),
+        merges=(),
+        syncs=tuple(audit.row for audit in audits),
+        seconds=time.monotonic() - started,
+        notices=(_summary(audits, tip),),
+    )
+    status = finish(report, output)
+    return NOTHING_CHECKED if status == 0 and not audits else status
+
+
+def ends(repository: Repository, span: str, since: str | None) -> tuple[str, str]:
+    """The commits that a range starts after and ends with: (start, tip).
+
+    Raises:
+        GuardError: a branch without a date, or a date before the branch began.
+    """
+    if ".." in span:
+        one, _, other = span.replace("...", "..").partition("..")
+        return repository.resolve(one or "HEAD"), repository.resolve(other or "HEAD")
+    tip = repository.resolve(span)
+    if since is None:
+        raise GuardError(f"{span} is no range: give A..B, or a date, as in guard history {span} --since 2026-03-01")
+    arguments = ("rev-list", "--first-parent", "-1", f"--before={since}", tip)
+    start = repository.git(*arguments).decode("ascii").strip()
+    if not start:
+        raise GuardError(f"{span} has no commit before {since}: give the range as A..B")
+    return start, tip
+
+
+def _audits(
+    repository: Repository,
+    syncs: list[Sync],
+    tip: str,
+    config: Config,
+    workers: int,
+    remembered: FactStore,
+    tell: Callable[[str], None],
+) -> list[Audit]:
+    tell(f"auditing {len(syncs)} syncs")
+    newest = max(syncs, key=lambda sync: repository.commit(sync.theirs).date)
+
+    def audit(sync: Sync) -> Audit:
+        date = repository.commit(sync.merge).date
+        try:
+            trees = load(repository, replace(sync, checked=sync.merge))
+            heir = None if sync.theirs == newest.theirs else newest.theirs
+            return audit_sync(CheckContext(trees, config, 1, remembered), tip, date, heir)
+        except Exception as error:  # one sync that cannot be audited is a failed row, in every format
+            record = MergeRecord(sync.merge, sync.merge, sync.ours, sync.theirs, sync.bases, sync.subject)
+            reason = f"{type(error).__name__}: {error}"
+            return Audit(SyncRow(record, date, 0, 0, 0, 0, 0, (), Status.FAILED, reason))
+
+    return in_processes(audit, syncs, workers)
+
+
+def _outcome(audit: Audit) -> Outcome:
+    row = audit.row
+    return Outcome("history", row.status, row.reason, 0.0, row.merge.merged[:10])
+
+
+def _summary(audits: list[Audit], tip: str) -> str:
+    total = sum(audit.row.lost + audit.row.revived + audit.row.breaks for audit in audits)
+    repaired = sum(audit.row.repaired for audit in audits)
+    left = len({_key(finding) for audit in audits for finding in audit.open})
+    return f"{len(audits)} syncs up to {tip[:10]}: {total} losses and breaks, {repaired} repaired, {left} still open"
+
+
+def _key(finding: Finding) -> tuple[str, str]:
+    return finding.path, finding.fingerprint

@@ -1,0 +1,180 @@
+"""Fixes of theirs that earlier syncs lost and that a new sync still lacks."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from guard.errors import ConfigError, GitError
+from guard.git import Commit
+from guard.history.containment import Branch, Contained, Ledger
+from guard.history.numeric import is_test
+from guard.history.provenance import is_fix
+from guard.model import Side
+
+LACKING = frozenset({"partly", "dead", "reverted", "missing"})
+# How far back the losses of earlier syncs are looked for where no ledger file tells of them.
+DAYS = 120
+# A line of at most this many characters stands in every file.
+_TELLING = 4
+# Version of the ledger file that this guard writes and reads.
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SavedLoss:
+    """One loss as a ledger file remembers it.
+
+    Attributes:
+        sync, date: merge that lost it, and when.
+        path, symbol: the definition that it was lost from.
+        side: whose work it is.
+        commits: commits behind it.
+        repaired: a later commit put it right.
+    """
+
+    sync: str
+    date: str
+    path: str
+    symbol: str
+    side: Side | None
+    numeric: bool
+    commits: tuple[str, ...]
+    fingerprint: str
+    repaired: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A fix that an earlier sync lost and that merged still lacks while theirs has it.
+
+    Attributes:
+        lost_by: SHA of that sync.
+    """
+
+    commit: Commit
+    answer: Contained
+    lost_by: str
+    numeric: bool
+
+
+def read_losses(data: bytes, origin: str) -> tuple[SavedLoss, ...]:
+    """The losses that a ledger file tells of.
+
+    Arguments:
+        origin: name of the file, for messages.
+
+    Raises:
+        ConfigError: it is no ledger of a version that this guard reads.
+    """
+    try:
+        document = json.loads(data)
+        if document["version"] != VERSION:
+            raise ConfigError(f"{origin}:1: ledger version {document['version']}, this guard reads version {VERSION}")
+        return tuple(_saved(row) for row in document["losses"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{origin}:1: no ledger of guard ({type(error).__name__}: {error})") from error
+
+
+def _saved(row: dict[str, Any]) -> SavedLoss:
+    return SavedLoss(
+        sync=row["sync"],
+        date=row["date"],
+        path=row["path"],
+        symbol=row["symbol"],
+        side=Side(row["side"]) if row["side"] else None,
+        numeric=bool(row["numeric"]),
+        commits=tuple(row["commits"]),
+        fingerprint=row["fingerprint"],
+        repaired=row["repaired_by"] is not None,
+    )
+
+
+def from_ledger(ledger: Ledger, losses: Iterable[SavedLoss], merged: Branch, theirs: Branch) -> Iterator[Carried]:
+    """What a ledger file knows as lost by earlier syncs and merged still lacks; each commit once."""
+    seen = set()
+    for loss in losses:
+        if loss.repaired or loss.side is not Side.THEIRS or loss.sync == merged.sha:
+            continue
+        for sha in loss.commits[:1]:
+            if sha in seen or sha not in theirs.commits:
+                continue
+            seen.add(sha)
+            try:
+                commit = ledger.repository.commit(sha)
+            except (GitError, StopIteration):
+                continue
+            found = _lacks(ledger, commit, merged, theirs, (loss.path,))
+            if found is not None:
+                yield Carried(commit, found, loss.sync, ledger.fix(commit).numeric)
+
+
+def from_history(ledger: Ledger, bases: Sequence[str], merged: Branch, theirs: Branch, date: str) -> Iterator[Carried]:
+    """Fixes that earlier syncs brought to ours, that a merge then dropped, and that theirs still has.
+
+    A fix that a commit of ours took out is a decision of ours and no loss.
+
+    Arguments:
+        bases: merge bases of the new sync: everything they contain was merged before.
+        date: of the new sync, ISO 8601; fixes of the `DAYS` before it are asked about.
+    """
+    for commit in _suspects(ledger, bases, merged, theirs, date):
+        fix = ledger.fix(commit)
+        paths = tuple(edit.path for edit in fix.edits)
+        answer = _lacks(ledger, commit, merged, theirs, paths) if paths else None
+        if answer is not None and answer.by is not None and answer.by_merge and answer.by != merged.sha:
+            yield Carried(commit, answer, answer.by, fix.numeric)
+
+
+def _suspects(ledger: Ledger, bases: Sequence[str], merged: Branch, theirs: Branch, date: str) -> Iterator[Commit]:
+    """Earlier fixes of which some line is in theirs and not in merged: one walk over the patches of the fixes."""
+    try:
+        since = datetime.datetime.fromisoformat(date) - datetime.timedelta(days=DAYS)
+    except ValueError:
+        return
+    repository = ledger.repository
+    differing = [
+        path
+        for path, entry in theirs.entries.items()
+        if path.endswith(".py") and not is_test(path) and merged.entries.get(path, entry) != entry
+    ]
+    if not differing:
+        return
+    arguments = ["--no-merges", f"--since={since.isoformat()}", *bases, "--", *differing]
+    fixes = {commit.sha: commit for commit in repository.commits(arguments) if is_fix(commit.message)}
+    if not fixes:
+        return
+    patches = repository.git(
+        "log", "--no-walk=unsorted", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
+        "--format=%x01%H", *fixes, "--", *differing,
+    )  # fmt: skip
+    lines = {path: (_lines(ledger, theirs, path), _lines(ledger, merged, path)) for path in differing}
+    sha, path, found = "", "", dict.fromkeys(fixes, False)
+    for line in patches.split(b"\n"):
+        if line[:1] == b"\x01":
+            sha = line[1:].decode("ascii", "replace")
+        elif line.startswith(b"diff --git "):
+            path = line.rpartition(b" b/")[2].decode("utf-8", "surrogateescape")
+        elif line[:1] == b"+" and not line.startswith(b"+++ ") and path in lines:
+            text = line[1:].strip()
+            there, here = lines[path]
+            found[sha] = found.get(sha, False) or (len(text) > _TELLING and text in there and text not in here)
+    yield from (commit for sha, commit in fixes.items() if found[sha])
+
+
+def _lines(ledger: Ledger, branch: Branch, path: str) -> frozenset[bytes]:
+    entry = branch.entries.get(path)
+    data = ledger.readings.data(entry.sha) if entry is not None else None
+    return frozenset(line.strip() for line in (data or b"").split(b"\n"))
+
+
+def _lacks(ledger: Ledger, commit: Commit, merged: Branch, theirs: Branch, paths: Sequence[str]) -> Contained | None:
+    if all(merged.entries.get(path) == theirs.entries.get(path) for path in paths):
+        return None
+    answer = ledger.contains([commit], merged)
+    if answer.status not in LACKING:
+        return None
+    return None if ledger.contains([commit], theirs).status in LACKING | {"not-merged"} else answer

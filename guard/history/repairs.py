@@ -1,0 +1,182 @@
+"""Which later commit put right what a sync lost: the road from the sync to the tip, searched by halves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from guard.git import Repository
+from guard.history.changes import JudgedChange
+from guard.history.elsewhere import Elsewhere
+from guard.history.judge import FileForms, judge_side
+from guard.history.readings import Readings, top_name
+from guard.history.topology import Sync
+from guard.model import Finding, Verdict
+from guard.source.definitions import EMPTY
+
+# A line shorter than this stands in every file.
+_TELLING = 6
+
+
+class Watch(Protocol):
+    """Something that a sync lost or broke, to be looked for in later versions."""
+
+    def is_open(self, commit: str) -> bool:
+        """Whether it still is as the sync left it."""
+
+
+@dataclass(slots=True)
+class CodeWatch:
+    """A judged change of a Python file: asks the judge again, with a later version in the place of merged."""
+
+    change: JudgedChange
+    sync: Sync
+    base: str
+    readings: Readings
+    _known: dict[str, JudgedChange | None] = field(default_factory=dict)
+
+    def is_open(self, commit: str) -> bool:
+        """Whether the change is still lost and its place still there."""
+        return self.standing(commit) is not None
+
+    def standing(self, commit: str) -> JudgedChange | None:
+        """The change as it is judged against a later version; None where it is in effect, or its place is gone."""
+        key = self.readings.digest(f"{commit}:{self.change.place.path}")
+        if key not in self._known:
+            self._known[key] = self._judge(commit)
+        return self._known[key]
+
+    def _judge(self, commit: str) -> JudgedChange | None:
+        change, path = self.change, self.change.source.path
+        merged = f"{commit}:{change.place.path}"
+        there = self.readings.data(merged) is not None
+        if change.kind == "file":
+            return change if there is (change.verdict is Verdict.REVIVED) else None
+        if not there:
+            return None
+        names = {top_name(change.source.symbol), top_name(change.place.symbol)}
+        trees = {"base": self.base, "ours": self.sync.ours, "theirs": self.sync.theirs}
+        forms = {tree: self.readings.part(f"{sha}:{path}", names) for tree, sha in trees.items()}
+        now = self.readings.part(merged, names)
+        if now is EMPTY:
+            return change if change.kind == "definition" and change.verdict is Verdict.LOST else None
+        for judged in judge_side(FileForms(path, merged=now, **forms), change.side, Elsewhere()):
+            if judged.verdict.is_loss and judged.source == change.source and judged.kind == change.kind:
+                known = {text for piece in change.pieces for text in (*piece.missing, *piece.back)}
+                told = {text for piece in judged.pieces for text in (*piece.missing, *piece.back)}
+                if known & told:
+                    return judged
+        return None
+
+
+@dataclass(slots=True)
+class LineWatch:
+    """A finding told by its lines: those that a side has and merged lacks, and those that merged should not have."""
+
+    paths: tuple[str, ...]
+    missing: frozenset[str]
+    unwanted: frozenset[str]
+    readings: Readings
+    words: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, finding: Finding, readings: Readings) -> LineWatch:
+        """What to look for, from the evidence of a finding."""
+        evidence = finding.evidence
+        side = evidence.theirs if finding.lost_side and finding.lost_side.value == "theirs" else evidence.ours
+        merged, wanted = _lines(evidence.merged), _lines(side)
+        paths = tuple(dict.fromkeys((finding.path, *(r.path for r in finding.related))))
+        if finding.code.startswith("GRD3"):
+            words = (finding.subject,) if finding.subject else ()
+            return cls(paths, frozenset(), merged, readings, words)
+        if finding.verdict is Verdict.REVIVED:
+            return cls(paths, frozenset(), merged or _lines(evidence.base), readings)
+        return cls(paths, wanted - merged, frozenset(), readings)
+
+    def is_open(self, commit: str) -> bool:
+        """Whether most of the missing lines are still missing, or an unwanted one is still there."""
+        data = self.readings.data(f"{commit}:{self.paths[0]}")
+        text = (data or b"").decode("utf-8", "replace")
+        here = _lines(text)
+        if self.missing:
+            return len(self.missing & here) * 2 <= len(self.missing)
+        if not self.unwanted & here:
+            return False
+        return not any(self._defined(commit, path, word) for word in self.words for path in self.paths)
+
+    def _defined(self, commit: str, path: str, word: str) -> bool:
+        """Whether a file defines, imports or sets the word that was read in vain."""
+        text = (self.readings.data(f"{commit}:{path}") or b"").decode("utf-8", "replace")
+        name = re.escape(word.rpartition(".")[2])
+        return bool(
+            re.search(
+                rf"^\s*(async\s+)?(def|class)\s+{name}\b|^\s*(self\.)?{name}\s*(:[^=\n]+)?=[^=]", text, re.MULTILINE
+            )
+            or re.search(rf"^\s*(from\s+\S+\s+)?import\s+.*\b{name}\b|^\s+{name},?\s*$", text, re.MULTILINE)
+        )
+
+
+def road(repository: Repository, merge: str, tip: str) -> tuple[str, ...]:
+    """The commits from a merge to a tip, oldest first: at each step back the first parent that contains the merge.
+
+    Arguments:
+        merge, tip: full SHAs; the tip contains the merge.
+    """
+    if merge == tip:
+        return (merge,)
+    output = repository.git("rev-list", "--ancestry-path", "--parents", tip, f"^{merge}").decode("ascii")
+    parents = {line.split()[0]: line.split()[1:] for line in output.splitlines()}
+    steps = [tip]
+    while steps[-1] != merge:
+        above = parents.get(steps[-1], [])
+        step = next((parent for parent in above if parent == merge or parent in parents), None)
+        if step is None:
+            return (merge,)
+        steps.append(step)
+    return tuple(reversed(steps))
+
+
+def repaired_by(repository: Repository, watch: Watch, way: Sequence[str]) -> str | None:
+    """The commit that put something right: on the way, or inside a branch that was merged on it.
+
+    Arguments:
+        watch: is open at the first commit of the way and closed at the last one.
+
+    Returns:
+        None where it is still open at the end.
+    """
+    if len(way) < 2 or watch.is_open(way[-1]):
+        return None
+    index = _first_closed(watch, way)
+    step, before = way[index], way[index - 1]
+    parents = repository.commit(step).parents
+    for parent in parents:
+        if parent == before or watch.is_open(parent):
+            continue
+        line = repository.git("rev-list", "--first-parent", parent, f"^{before}").decode("ascii").split()[::-1]
+        if len(line) > 1 and watch.is_open(line[0]):
+            return line[_first_closed(watch, line)]
+        root = repository.commit(line[0]).parents if line else ()
+        if line and root and watch.is_open(root[0]):
+            return line[0]
+    return step
+
+
+def _first_closed(watch: Watch, way: Sequence[str]) -> int:
+    """Index of the first closed commit, of a way that starts open and ends closed (found by halves)."""
+    low, high = 0, len(way) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if watch.is_open(way[middle]):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _lines(text: str | None) -> frozenset[str]:
+    return frozenset(
+        line.strip() for line in (text or "").splitlines() if len(line.strip()) >= _TELLING and re.search(r"\w", line)
+    )
