@@ -35,6 +35,7 @@ def options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--ranks", type=int, default=None, help="most ranks a cut may use")
     parser.add_argument("--suite", choices=("essential", "full"), default="essential")
     parser.add_argument("-k", dest="expression", default="", help="words with and, or, not")
+    parser.add_argument("--cases", default="", help="names of the only cases, with commas")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds a run may take")
     parser.add_argument("--pool", action="store_true", help="persistent ranks on the CPU too")
     parser.add_argument("--scratch", type=Path, default=None, help="folder for stores and stacks")
@@ -43,15 +44,18 @@ def options(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def selected(suite: str, expression: str) -> list[tuple[Case, Cut]]:
-    """Cases of the suite with their cuts, in order.
+def selected(suite: str, expression: str, names: str = "") -> list[tuple[Case, Cut]]:
+    """Cases of the suite with their cuts, in order; `names` with commas leaves only these.
 
     Raises:
         SelectionError: if the expression cannot be read.
     """
     matches = compile_expression(expression) if expression.strip() else lambda _texts: True
     chosen = []
+    wanted = set(names.split(",")) if names else None
     for case in all_cases():
+        if wanted is not None and case.name not in wanted:
+            continue
         for cut in case.cuts_of(suite):
             if matches([case.name, case.family, case.tier.value, case.code, *cut.label().split()]):
                 chosen.append((case, cut))
@@ -193,7 +197,7 @@ def _serve(given: argparse.Namespace) -> int:
 
 
 def _measure(given: argparse.Namespace, emit: Emit) -> int:
-    chosen = selected(given.suite, given.expression)
+    chosen = selected(given.suite, given.expression, given.cases)
     device, torch_version, version = open_tree(given.tree.resolve(), given.device)
     from guard.invariance.launch.answer import AbandonedError
 

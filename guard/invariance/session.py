@@ -41,6 +41,8 @@ class Request:
         suite: essential or full.
         expression: `-k` words, or empty.
         timeout: seconds that one run of ranks may take.
+        cases: names of the only cases to measure, or empty.
+        pool: persistent ranks on the CPU too.
     """
 
     python: str
@@ -49,6 +51,7 @@ class Request:
     suite: str = "essential"
     expression: str = ""
     timeout: float = 60.0
+    cases: tuple[str, ...] = ()
     pool: bool = False
 
 
@@ -59,6 +62,7 @@ def command(request: Request, tree: Path, scratch: Path) -> list[str]:
     line += ["--scratch", str(scratch)]
     line += ["--ranks", str(request.ranks)] if request.ranks else []
     line += ["-k", request.expression] if request.expression else []
+    line += ["--cases", ",".join(request.cases)] if request.cases else []
     return line + (["--pool"] if request.pool else [])
 
 

@@ -64,6 +64,17 @@ def cases() -> list[Case]:
             tier=Tier.FIXED,
         ),
         _case(
+            "lm_mean_empty_micro_batch",
+            "a micro-batch without a valid token adds nothing to the mean language-model loss",
+            (DP2, Cut(dp=4, mbs=1)),
+            SCHEDULE,
+            mask=(32, 0, 16, 8),
+            ptl=False,
+            tier=Tier.FIXED,
+            essential=True,
+            essential_cuts=(DP2,),
+        ),
+        _case(
             "lm_two_tuple_local_mean",
             "contract: a callback of two values must average over context-parallel ranks itself",
             (CP2, CP4),

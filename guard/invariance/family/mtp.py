@@ -72,9 +72,11 @@ def cases() -> list[Case]:
         ),
         _case(
             "mtp_micro_batches",
-            "the MTP ratio is one of the micro-batch: unequal masks differ by definition",
+            "the MTP ratio is one of the micro-batch: unequal masks differ from the whole batch's mean by definition",
             (Cut(mbs=1),),
             mask="tail",
+            oracle={"program": "mtp_dense"},
+            quantity="grad:output_layer.weight",
             reference=WHOLE,
             tier=Tier.DEFINITION,
         ),

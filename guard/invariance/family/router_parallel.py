@@ -135,6 +135,14 @@ def _z_loss() -> list[Case]:
         router_case("z_loss_shards", claim, "z_loss", (CP2, TP2, BOTH), Z_LOSS, essential=True, essential_cuts=(CP2,)),
         router_case("z_loss_shards_tail", f"{claim}, unequal padding", "z_loss", (CP2, TP2, BOTH), Z_LOSS, mask="tail"),
         router_case(
+            "z_loss_shards_mean",
+            f"{claim}, mean loss, no padding mask",
+            "z_loss",
+            (CP2, TP2, BOTH),
+            Z_LOSS,
+            ptl=False,
+        ),
+        router_case(
             "z_loss_shards_mean_tail",
             f"{claim}, mean loss, equal padding at the tail",
             "z_loss",
