@@ -87,6 +87,31 @@ def audit_sync(context: CheckContext, tip: str, date: str, heir: str | None = No
     return Audit(row, tuple(mark(opened, context.config)), record.repaired, tuple(outcomes))
 
 
+def repaired_since(context: CheckContext) -> tuple[Finding, ...]:
+    """What a sync had lost in its own tree and the tip of the range has again, with the commit that put it right.
+
+    Arguments:
+        context: a sync that is judged by the tip of a range.
+    """
+    sync = context.trees.sync
+    repository = context.trees.repository
+    way = road(repository, sync.merge, sync.checked)
+    if len(way) < 2:
+        return ()
+    trees = load(repository, replace(sync, checked=sync.merge))
+    judged = judge_sync(trees, context.jobs)
+    told = attribute(repository, sync, [change for change in judged.changes if change.verdict.is_loss])
+    readings = Readings(repository)
+    repaired = []
+    for group in grouped(told):
+        if group[0].verdict.is_loss:
+            watches = [CodeWatch(change, sync, trees.base_tree, readings) for change in group]
+            settled = _settle(repository, finding_of(group), watches, way, frozenset())
+            if settled.repaired_by is not None and settled.severity is not Severity.NOTE:
+                repaired.append(settled)
+    return tuple(repaired)
+
+
 def _settle(
     repository: Repository, finding: Finding, watches: Sequence[Watch], way: Sequence[str], broken_still: frozenset[str]
 ) -> Finding:

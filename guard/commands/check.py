@@ -31,6 +31,11 @@ from guard.source.store import FactStore, NullStore
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @range_options
 @click.option("--hook", is_flag=True, help="Judge the merge in progress; without one say so in a line and exit 0.")
+@click.option(
+    "--landed",
+    metavar="REV",
+    help="Compare what landed as REV with the checked head (--merge; else REV's second parent, or HEAD).",
+)
 @click.option("--config", "config_file", metavar="FILE", help="Settings, instead of the repository's own.")
 @click.option("--debug", is_flag=True, hidden=True, help="Let unexpected errors through with their traceback.")
 @output_options
@@ -38,6 +43,7 @@ def check(
     paths: tuple[str, ...],
     chosen: RangeOptions,
     hook: bool,
+    landed: str | None,
     config_file: str | None,
     debug: bool,
     output: OutputOptions,
@@ -47,17 +53,21 @@ def check(
     With PATHs the rules see these files and folders, whole. With a range they see what it changed. With neither, the
     merge in progress (or HEAD, where it is a merge) is judged and the work tree is linted.
     """
-    if paths and not chosen.given and not hook:
+    if paths and not chosen.given and not hook and landed is None:
         return _lint_only(paths, config_file, output)
     try:
         repository = Repository.open()
     except GitError:
-        if chosen.given or hook:
+        if chosen.given or hook or landed is not None:
             raise
         return _lint_only((".",), config_file, output)
     with repository:
         config = load_config(repository, config_file)
         output = configured(output, config, repository.work_tree)
+        if landed is not None:
+            from guard.commands.landing import check_landed
+
+            return finish(check_landed(repository, landed, chosen), output)
         selection = in_progress(repository) if hook else select(repository, chosen, config)
         if selection is None:
             click.echo("no merge in progress – nothing checked")

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 
 from guard import __version__
 from guard.checks import CHECKS, run_check
+from guard.checks.audit import repaired_since
 from guard.checks.contract import CheckContext
 from guard.checks.policy import mark
 from guard.commands.selection import Selection
 from guard.config import Config
+from guard.errors import GuardError
 from guard.git import Repository
 from guard.history.trees import load
 from guard.model import Finding, MergeRecord, Outcome, Report, Severity, Status
@@ -89,6 +91,10 @@ def judge_selection(repository: Repository, selection: Selection, config: Config
             record = replace(record, survival=(*record.survival, *run.result.survival))
             if name == "lost":
                 record = replace(record, ours_changes=run.result.ours, theirs_changes=run.result.theirs)
+        if sync.checked != sync.merge and "lost" in wanted:
+            settings.progress(f"looking for repairs since {sync.merge[:10]}")
+            record, told = _with_repairs(record, context)
+            outcomes.extend(told)
         merges.append(record)
         trees.forget()
     if not selection.syncs:
@@ -113,6 +119,18 @@ def judge_selection(repository: Repository, selection: Selection, config: Config
         seconds=time.monotonic() - started,
         notices=selection.notices,
     )
+
+
+def _with_repairs(record: MergeRecord, context: CheckContext) -> tuple[MergeRecord, tuple[Outcome, ...]]:
+    """The record with what later commits of the range put right; a fault of ours is an outcome, and never silence."""
+    try:
+        return replace(record, repaired=repaired_since(context)), ()
+    except GuardError:
+        raise
+    except Exception as error:
+        if context.debug:
+            raise
+        return record, (Outcome("repairs", Status.FAILED, f"{type(error).__name__}: {error}", 0.0, record.merged[:10]),)
 
 
 def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
