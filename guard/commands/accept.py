@@ -12,7 +12,6 @@ from guard.commands.replace_file import replace_file
 from guard.config import load
 from guard.errors import GuardError
 from guard.memory import baseline
-from guard.memory.cache import DiskStore
 from guard.memory.seen import Seen, recall, root_of
 from guard.report.plain import one_line, plural
 
@@ -45,7 +44,7 @@ def accept(
     if prune:
         if reason or expires:
             raise GuardError("--prune takes entries out; --reason and --expires belong to new ones")
-        stale = {seen.subject for seen in recall(DiskStore(), root) if seen.code == baseline.STALE and seen.subject}
+        stale = {seen.subject for seen in recall(root) if seen.code == baseline.STALE and seen.subject}
         marks = [_checked(mark) for mark in fingerprints]
         named = {entry.fingerprint for entry in known if any(entry.fingerprint.startswith(mark) for mark in marks)}
         return _prune(file, known, baseline.prune(known, stale | named, today))
@@ -56,7 +55,7 @@ def accept(
     day = expires.date() if expires else None
     if day is not None and day < today:
         raise GuardError(f"--expires {day} has passed")
-    seen = recall(DiskStore(), root)
+    seen = recall(root)
     new = [_entry(_find(mark, seen), reason, day) for mark in fingerprints]
     replace_file(file, baseline.format_entries(baseline.add(known, new)))
     for entry in new:
@@ -80,7 +79,8 @@ def _find(mark: str, seen: list[Seen]) -> Seen:
     Raises:
         GuardError: none, or several.
     """
-    found = [one for one in seen if one.fingerprint.startswith(_checked(mark))]
+    _checked(mark)
+    found = [one for one in seen if one.fingerprint.startswith(mark)]
     if not found:
         raise GuardError(
             f"no finding {mark} was shown in this repository: run guard check first (and without --no-cache)"

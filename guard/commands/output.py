@@ -19,7 +19,6 @@ from guard.codes import CODES
 from guard.commands.replace_file import replace_file
 from guard.errors import ConfigError, GuardError
 from guard.memory import baseline
-from guard.memory.cache import DiskStore
 from guard.memory.seen import remember, root_of
 from guard.model import Finding, Report, Severity, Status
 from guard.report import FORMATS, PERSONAS, View, render
@@ -127,7 +126,7 @@ def finish(report: Report, options: OutputOptions, covered: Covered | None = Non
         entries = baseline.read(options.baseline)
         report = baseline.apply(report, entries, str(options.baseline), covered)
     if options.cache and report.findings:
-        remember(DiskStore(), root_of(Path.cwd()), report)
+        remember(root_of(Path.cwd()), report)
     report = narrow(report, options.select, options.ignore)
     emit(report, options.formats, options.view(link_base))
     return exit_code(report, options.fail_on)
