@@ -11,6 +11,7 @@ the name of the nearest function.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -135,6 +136,13 @@ class Condition:
     not_: tuple[Condition, ...] = said("not all of these hold")
 
 
+def flat(conditions: tuple[Condition, ...]) -> Iterator[Condition]:
+    """All conditions, those inside `any`, `all` and `not` included."""
+    for condition in conditions:
+        yield condition
+        yield from flat((*condition.any_, *condition.all_, *condition.not_))
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """One way in which the rule can be broken: what is looked at, when, and what must hold there."""
@@ -148,6 +156,7 @@ class Clause:
     words: tuple[str, ...] = said(
         "a file without any of these words is not looked at; needed where the patterns hold no rare word themselves"
     )
+    text: str | None = said("a file in whose text this regular expression is not found is not looked at", None)
     message: str | None = said("instead of the rule's message", None)
     at: str | None = said("the name of the hole where the finding stands, instead of the whole match", None)
     subject: str | None = said("the identifier that the finding is about", None)

@@ -11,7 +11,7 @@ from guard.lint.arms import agree
 from guard.lint.calls import Calls, Certainty
 from guard.lint.definitions import Definitions
 from guard.lint.facts import FileFacts
-from guard.lint.language import Clause, Condition, Has, Rule, ValueTest
+from guard.lint.language import Clause, Condition, Has, Rule, ValueTest, flat
 from guard.lint.surroundings import Surroundings, position
 from guard.lint.tree import TreeQuestions
 from guard.lint.unify import Bindings, Unifier
@@ -219,13 +219,6 @@ class Matcher:
             for index in indexes:
                 for _, bound in self.unifier.search(pattern, index, env):
                     yield bound
-
-
-def flat(conditions: tuple[Condition, ...]) -> Iterator[Condition]:
-    """All conditions, those inside `any`, `all` and `not` included."""
-    for condition in conditions:
-        yield condition
-        yield from flat((*condition.any_, *condition.all_, *condition.not_))
 
 
 def text_of(node: ast.AST) -> str:

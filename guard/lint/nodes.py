@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 
-from guard.lint.patterns import Pattern
+from guard.lint.patterns import Pattern, hole_name
 
 _NO_NODES = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment", "lineno"})
 _LEAVES = (ast.Name, ast.Constant, ast.alias, ast.Pass, ast.Break, ast.Continue)
@@ -35,6 +35,15 @@ def descend(scope: ast.AST) -> list[ast.AST]:
     return found
 
 
+def _detail(head: ast.AST) -> type[ast.AST] | None:
+    """What tells candidates of one type apart further: the operator, the kind of what is assigned or returned."""
+    if isinstance(head, ast.BinOp | ast.AugAssign):
+        return type(head.op)
+    if isinstance(head, ast.Assign | ast.Return) and head.value is not None and hole_name(head.value) is None:
+        return type(head.value)
+    return None
+
+
 class NodeIndex:
     """An index over the nodes of one scope.
 
@@ -48,6 +57,7 @@ class NodeIndex:
         for node in nodes:
             self.by_type.setdefault(type(node), []).append(node)
         self._imports = imports
+        self._detailed: dict[type[ast.AST], dict[type[ast.AST], list[ast.AST]]] = {}
         self._named: dict[type[ast.AST], dict[str, list[ast.AST]]] = {}
 
     def of(self, *kinds: type[ast.AST]) -> list[ast.AST]:
@@ -69,7 +79,15 @@ class NodeIndex:
             return [*self._by_name(ast.Attribute).get(pattern.name, ()), *self._by_name(ast.Name).get(pattern.name, ())]
         if isinstance(head, ast.Name | ast.Attribute):
             return [node for kind, nodes in self.by_type.items() if issubclass(kind, ast.expr) for node in nodes]
-        return self.by_type.get(type(head), [])
+        detail = _detail(head)
+        if detail is None:
+            return self.by_type.get(type(head), [])
+        if type(head) not in self._detailed:
+            table: dict[type[ast.AST], list[ast.AST]] = {}
+            for node in self.by_type.get(type(head), ()):
+                table.setdefault(_detail(node) or type(node), []).append(node)
+            self._detailed[type(head)] = table
+        return self._detailed[type(head)].get(detail, [])
 
     def _by_name(self, kind: type[ast.AST]) -> dict[str, list[ast.AST]]:
         if kind not in self._named:

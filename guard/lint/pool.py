@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import multiprocessing
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
@@ -27,7 +29,8 @@ def spread(sources: Sequence[Source], lint: Callable[[Source], FileResult], jobs
     # Forked workers share the sources and parsed rules without a copy; with other threads running a fork is not safe.
     can_fork = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
     if jobs <= 1 or len(sources) < 2 or not can_fork:
-        return [lint(source) for source in sources]
+        with no_collection():
+            return [lint(source) for source in sources]
     _work.append((sources, lint))
     chunks = _chunks(sources, jobs * 4)
     results: list[FileResult | None] = [None] * len(sources)
@@ -46,6 +49,18 @@ def spread(sources: Sequence[Source], lint: Callable[[Source], FileResult], jobs
     return [row if row is not None else _died(sources[i], None) for i, row in enumerate(results)]
 
 
+@contextlib.contextmanager
+def no_collection() -> Iterator[None]:
+    """Syntax trees are many objects without cycles: the cyclic collector only walks them, again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 def _chunks(sources: Sequence[Source], count: int) -> list[list[int]]:
     """Indices in chunks of about equal bytes, big files first, so that no worker ends long after the others."""
     chunks: list[list[int]] = [[] for _ in range(min(count, len(sources)))]
@@ -59,7 +74,8 @@ def _chunks(sources: Sequence[Source], count: int) -> list[list[int]]:
 
 def _lint_chunk(chunk: list[int]) -> list[FileResult]:
     sources, lint = _work[-1]
-    return [lint(sources[i]) for i in chunk]
+    with no_collection():
+        return [lint(sources[i]) for i in chunk]
 
 
 def _died(source: Source, problem: BaseException | None) -> FileResult:

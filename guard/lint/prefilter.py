@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from guard.lint.language import Clause, Condition, Rule
 from guard.lint.patterns import Pattern
@@ -57,19 +59,40 @@ def _bytes(words: Iterable[str]) -> list[bytes]:
     return [word.encode() for word in words]
 
 
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One way in which a file can hold what a clause needs."""
+
+    words: Words
+    text: re.Pattern[bytes] | None
+
+
 class Prefilter:
     """Decides from bytes which rules to try on a file."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        self._ways = [(rule, [way for clause in rule.match for way in clause_words(clause)]) for rule in rules]
+        self._ways: list[tuple[Rule, list[_Way]]] = []
+        for rule in rules:
+            ways = []
+            for clause in rule.match:
+                text = re.compile(clause.text.encode()) if clause.text is not None else None
+                ways += [_Way(words, text) for words in clause_words(clause)]
+            self._ways.append((rule, ways))
 
     def rules(self, data: bytes) -> list[Rule]:
-        """Rules whose words the bytes hold."""
+        """Rules whose words and text the bytes hold."""
         known: dict[bytes, bool] = {}
+        # Expressions over lines are written for newlines; other line ends are rare enough to be let through.
+        unusual = b"\r" in data
 
         def held(word: bytes) -> bool:
             if word not in known:
                 known[word] = word in data
             return known[word]
 
-        return [rule for rule, ways in self._ways if any(all(any(map(held, c)) for c in way) for way in ways)]
+        def passes(way: _Way) -> bool:
+            if not all(any(map(held, choice)) for choice in way.words):
+                return False
+            return way.text is None or unusual or way.text.search(data) is not None
+
+        return [rule for rule, ways in self._ways if any(map(passes, ways))]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import guard
 from guard.errors import ConfigError
-from guard.lint.language import Rule
+from guard.lint.language import Clause, Rule, flat
 from guard.lint.schema import load_yaml
 
 _ID = re.compile(r"GRD[15]\d\d(?:-[A-Za-z0-9]+)?")
@@ -97,7 +97,21 @@ def _check(rule: Rule, origin: str) -> None:
     if not rule.match:
         raise ConfigError(f"{origin}:1: match: no clause")
     for i, clause in enumerate(rule.match):
+        for label, expression in _expressions(clause):
+            try:
+                re.compile(expression)
+            except re.error as problem:
+                raise ConfigError(f"{origin}:1: match[{i}].{label}: no regular expression: {problem}") from None
         if bool(clause.call) == bool(clause.pattern):
             raise ConfigError(f"{origin}:1: match[{i}]: exactly one of 'call' and 'pattern' is meant")
     if rule.fix is not None and (rule.fix.replace is None) == (rule.fix.argument is None):
         raise ConfigError(f"{origin}:1: fix: exactly one of 'replace' and 'argument' is meant")
+
+
+def _expressions(clause: Clause) -> Iterator[tuple[str, str]]:
+    """Every regular expression of a clause, with the key it stands under."""
+    if clause.text is not None:
+        yield "text", clause.text
+    for condition in flat((*clause.where, *clause.require)):
+        if condition.named is not None:
+            yield "named.like", condition.named.like
