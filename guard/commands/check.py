@@ -22,6 +22,7 @@ from guard.commands.selection import (
 from guard.config import Config
 from guard.errors import GitError
 from guard.git import Repository
+from guard.memory.baseline import covered_by
 from guard.memory.cache import DiskStore
 from guard.model import Outcome, Report, Status
 from guard.source.store import FactStore, NullStore
@@ -80,13 +81,14 @@ def check(
 
 
 def _judge(repository: Repository, selection: Selection, config: Config, output: OutputOptions, debug: bool) -> int:
+    from guard.commands.acceptance import accepted_by_commits
     from guard.commands.judgement import RunSettings, judge_selection
     from guard.commands.progress import progress
 
     with progress() as tell:
         settings = RunSettings(select=output.select, jobs=jobs(output), store=store(output), progress=tell, debug=debug)
-        report = judge_selection(repository, selection, config, settings)
-    status = finish(report, output)
+        report = accepted_by_commits(repository, judge_selection(repository, selection, config, settings))
+    status = finish(report, output, covered_by(report))
     return NOTHING_CHECKED if status == 0 and selection.unanswered else status
 
 
@@ -112,7 +114,18 @@ def _lint_only(
         seconds=time.monotonic() - started,
         notices=notices or ("no merge was checked: only paths were given",),
     )
-    return finish(report, output)
+    folders = [_shown(path, root) for path in paths]
+    return finish(report, output, covered_by(report, lambda path: any(_is_in(path, folder) for folder in folders)))
+
+
+def _shown(path: str, root: Path) -> str:
+    """The path as findings show it: relative to the root, `.` for the root itself."""
+    full = Path(path).resolve()
+    return full.relative_to(root.resolve()).as_posix() if full.is_relative_to(root.resolve()) else full.as_posix()
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return folder in (".", path) or path.startswith(f"{folder}/")
 
 
 def configured(output: OutputOptions, config: Config, root: Path | None) -> OutputOptions:
@@ -123,6 +136,7 @@ def configured(output: OutputOptions, config: Config, root: Path | None) -> Outp
         select=output.select or config.select,
         ignore=(*output.ignore, *config.ignore),
         fail_on=output.fail_on or config.fail_on,
+        persona=output.persona or config.persona,
         baseline=output.baseline or (Path(named) if named else None),
     )
 

@@ -127,9 +127,20 @@ def finish(report: Report, options: OutputOptions, covered: Covered | None = Non
         report = baseline.apply(report, entries, str(options.baseline), covered)
     if options.cache and report.findings:
         remember(root_of(Path.cwd()), report)
+    if not report.rules and _asks_for_rules(options):
+        from guard.commands.rulebook import rule_help
+
+        report = dataclasses.replace(report, rules=rule_help(root_of(Path.cwd())))
     report = narrow(report, options.select, options.ignore)
     emit(report, options.formats, options.view(link_base))
     return exit_code(report, options.fail_on)
+
+
+def _asks_for_rules(options: OutputOptions) -> bool:
+    """Whether the run needs the rules' help or names: a hook on one file must not wait for all of them."""
+    if any(given.partition("=")[0] in {"sarif", "html"} for given in options.formats):
+        return True
+    return any(not selector.startswith("GRD") for selector in (*options.select, *options.ignore))
 
 
 def emit(report: Report, formats: Sequence[str], view: View) -> None:

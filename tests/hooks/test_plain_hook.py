@@ -24,3 +24,20 @@ def test_the_documented_hook_stops_a_lossy_merge(tmp_path: Path) -> None:
     assert "#7" in hooked.git("commit", "--no-edit", status=1)
     hooked.write({PATH: BOTH})
     hooked.git("commit", "--no-edit")
+
+
+def test_a_trailer_accepts_what_its_author_has_judged(tmp_path: Path) -> None:
+    hooked = Hooked(tmp_path)
+    hooked.commit({PATH: FEATURE}, "Scale it (#8)")
+    hooked.git("merge", "--quiet", "--strategy-option=ours", "--message=Merge main into dev", "main")
+    said = hooked.run("guard", "check", "--merge", "HEAD", "--output-format", "concise").stdout
+    mark = re.search(r"\b[0-9a-f]{16}\b", hooked.run("guard", "check", "--merge", "HEAD").stdout)
+    assert mark is not None
+    assert "1 error" in said
+    hooked.git(
+        "commit", "--quiet", "--amend", f"--message=Merge main into dev\n\nGuard-Accept: {mark[0]} dev has its own"
+    )
+    done = hooked.run("guard", "check", "--merge", "HEAD", "--output-format", "concise")
+    assert done.returncode == 0, done.stdout
+    assert "0 errors" in done.stdout
+    assert "1 accepted" in done.stdout
