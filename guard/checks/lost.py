@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 
 from guard.checks.contract import CheckContext, CheckResult
+from guard.checks.orphans import orphan_tests, taken_whole
 from guard.checks.told import finding_of
 from guard.history.attribution import attribute
 from guard.history.changes import JudgedChange
+from guard.history.numeric import is_test
 from guard.history.sync_changes import judge_sync
 from guard.model import ChangeCount, Side, Survival
 
@@ -21,9 +23,20 @@ def check_lost(context: CheckContext) -> CheckResult:
     losses = [change for change in judged.changes if change.verdict.is_loss]
     context.progress("asking history about what was lost")
     told = attribute(trees.repository, trees.sync, losses)
-    findings = [finding_of(group) for group in grouped(told) if group[0].verdict.is_loss]
+    open_losses = [change for change in told if change.verdict.is_loss]
+    findings = [finding_of(group, tests_there(group, trees.merged)) for group in grouped(open_losses)]
     counts, survival = counted(judged.changes)
+    findings += orphan_tests(trees, open_losses)
+    findings += taken_whole(trees, survival)
     return CheckResult(tuple(findings), judged.outcomes, counts[Side.OURS], counts[Side.THEIRS], survival)
+
+
+def tests_there(group: Sequence[JudgedChange], merged: Container[str]) -> tuple[str, ...]:
+    """Tests that the commit behind the changes touched and that merged still has, where a fix was lost."""
+    first = group[0]
+    if is_test(first.place.path) or not first.origins or not first.origins[0].is_fix:
+        return ()
+    return tuple(path for path in first.origins[0].tests if path in merged)
 
 
 def grouped(changes: Iterable[JudgedChange]) -> list[tuple[JudgedChange, ...]]:

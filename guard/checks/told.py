@@ -1,9 +1,10 @@
-"""One finding for changes that are one to a reader: code, severity, message, rank, fingerprint."""
+"""One finding for changes that are one to a reader: code, severity, rank, fingerprint."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from guard.checks.wording import message_of
 from guard.codes import name_of
 from guard.history.changes import JudgedChange, Piece
 from guard.history.numeric import is_test
@@ -13,15 +14,20 @@ _CODE = {
     Verdict.REVERTED: "GRD201", Verdict.LOST: "GRD202", Verdict.PARTLY: "GRD203", Verdict.DEAD: "GRD204",
     Verdict.REVIVED: "GRD205",
 }  # fmt: skip
+_WORST_FIRST = (Verdict.REVERTED, Verdict.PARTLY, Verdict.LOST, Verdict.DEAD, Verdict.REVIVED)
 
 
-def finding_of(group: Sequence[JudgedChange]) -> Finding:
-    """Tell changes of one side to one definition, with one commit behind them, as one finding."""
+def finding_of(group: Sequence[JudgedChange], tests_there: Sequence[str] = ()) -> Finding:
+    """Tell changes of one side to one definition, with one commit behind them, as one finding.
+
+    Arguments:
+        tests_there: tests of the commit that still stand in merged.
+    """
     first = max(group, key=lambda change: (change.numeric, len(change.pieces)))
-    verdict = _verdict(group)
+    verdict = next(kind for kind in _WORST_FIRST if any(change.verdict is kind for change in group))
     pieces = [piece for change in group for piece in change.pieces]
-    lead = next((piece for piece in first.pieces), pieces[0])
-    code = "GRD206" if first.kind == "file" else _CODE[verdict]
+    lead = max(first.pieces, key=lambda piece: (bool(piece.missing), not piece.imported))
+    code = _code(first, verdict)
     numeric = any(change.numeric for change in group)
     severity, confidence = _severity(group, pieces, verdict, numeric)
     text = " ".join(part for piece in pieces for part in (*piece.missing, "|", *piece.back))
@@ -32,8 +38,8 @@ def finding_of(group: Sequence[JudgedChange]) -> Finding:
         severity=severity,
         path=place.path,
         line=lead.line,
-        message=_message(first, pieces, verdict, len(group)),
-        fingerprint=fingerprint(code, place.path, place.symbol, f"{first.side.value} {text}"),
+        message=message_of(group, verdict, tests_there),
+        fingerprint=fingerprint(code, place.path, place.symbol, f"{first.side.value} {text or first.reason}"),
         confidence=confidence,
         end_line=lead.end_line,
         symbol=place.symbol,
@@ -43,71 +49,56 @@ def finding_of(group: Sequence[JudgedChange]) -> Finding:
         numeric=numeric,
         origins=first.origins,
         evidence=lead.evidence,
-        related=_related(group),
-        fixable=True,
-        score=_score(group, pieces, numeric, severity),
+        related=_related(first, tests_there),
+        fixable=verdict is not Verdict.DEAD,
+        score=_score(first, pieces, numeric, severity),
     )
 
 
-def _verdict(group: Sequence[JudgedChange]) -> Verdict:
-    kinds = {change.verdict for change in group}
-    for verdict in (Verdict.REVERTED, Verdict.PARTLY, Verdict.LOST, Verdict.DEAD):
-        if verdict in kinds:
-            return verdict
-    return Verdict.REVIVED
+def _code(first: JudgedChange, verdict: Verdict) -> str:
+    if first.kind == "file":
+        return "GRD206"
+    if first.kind == "definition" and verdict is Verdict.LOST and is_test(first.place.path):
+        return "GRD207"
+    return _CODE[verdict]
 
 
 def _severity(
     group: Sequence[JudgedChange], pieces: Sequence[Piece], verdict: Verdict, numeric: bool
 ) -> tuple[Severity, Confidence]:
+    """Error where a numeric change or a fix is lost beyond doubt; doubt is what the other side did around it."""
     first = group[0]
     fix = any(origin.is_fix for change in group for origin in change.origins)
-    strong = any(not piece.rewritten for piece in pieces)
-    confidence = Confidence.HIGH if any(not p.contested for p in pieces) else Confidence.MEDIUM
+    sure = [piece for piece in pieces if not piece.reworked and not piece.rewritten]
+    likely = [piece for piece in pieces if not piece.rewritten]
+    untouched = any(not piece.contested for piece in pieces)
+    confidence = Confidence.HIGH if untouched else Confidence.MEDIUM if likely else Confidence.LOW
+    if first.reason.startswith("the other side has its own"):
+        return Severity.WARNING, Confidence.LOW
     if is_test(first.place.path):
         return Severity.WARNING, confidence
-    if verdict is not Verdict.REVIVED and strong and (numeric or fix):
+    if verdict is Verdict.DEAD:
+        return (Severity.ERROR if numeric or fix else Severity.WARNING), Confidence.MEDIUM
+    if verdict is Verdict.REVIVED:
+        return (Severity.ERROR if sure and numeric and fix else Severity.WARNING), confidence
+    if (sure and (numeric or fix)) or (likely and numeric and fix):
         return Severity.ERROR, confidence
-    return Severity.WARNING, confidence if strong else Confidence.LOW
+    return Severity.WARNING, confidence
 
 
-def _score(group: Sequence[JudgedChange], pieces: Sequence[Piece], numeric: bool, severity: Severity) -> float:
-    first = group[0]
+def _score(first: JudgedChange, pieces: Sequence[Piece], numeric: bool, severity: Severity) -> float:
+    """Numeric × fix × has a test × strength of the evidence, and a little for size."""
     fix = any(origin.is_fix for origin in first.origins)
     tests = any(origin.tests for origin in first.origins)
     certain = sum(1 for piece in pieces if not piece.contested) / max(1, len(pieces))
     score = (3.0 if numeric else 1.0) * (2.0 if fix else 1.0) * (1.3 if tests else 1.0) * (1.0 + certain)
     score *= 1.0 + min(len(pieces), 20) / 20
-    return round(score * (0.3 if is_test(first.place.path) else 1.0), 3)
+    return round(score * (1.0 if severity is Severity.ERROR else 0.3 if is_test(first.place.path) else 0.7), 3)
 
 
-def _message(first: JudgedChange, pieces: Sequence[Piece], verdict: Verdict, _count: int) -> str:
-    missing = [text for piece in pieces for text in piece.missing]
-    back = [text for piece in pieces for text in piece.back]
-    whose = f"{first.side.value}' " if first.side.value.endswith("s") else f"{first.side.value}'s "
-    parts = []
-    if missing:
-        parts.append(f"{whose}{_listed(missing)} is not in merged")
-    if back:
-        parts.append(
-            f"{_listed(back)}, which {first.side.value} had removed, is {'back' if missing else 'back in merged'}"
-        )
-    origin = f" ({_commit(first)})" if first.origins else ""
-    return "; ".join(parts) + origin
-
-
-def _listed(texts: Sequence[str]) -> str:
-    told = ", ".join(f"`{text}`" for text in texts[:3])
-    return told if len(texts) <= 3 else f"{told} and {len(texts) - 3} more"
-
-
-def _commit(change: JudgedChange) -> str:
-    first = change.origins[0]
-    return f"#{first.pr}" if first.pr else first.commit[:10]
-
-
-def _related(group: Sequence[JudgedChange]) -> tuple[Related, ...]:
-    first = group[0]
-    if first.source.path == first.place.path and first.source.symbol == first.place.symbol:
-        return ()
-    return (Related(first.source.path, first.source.line, f"where {first.side.value} has it", first.side.value),)
+def _related(first: JudgedChange, tests_there: Sequence[str]) -> tuple[Related, ...]:
+    found = [Related(path, 1, "a test of the same commit, still in merged") for path in tests_there[:3]]
+    if (first.source.path, first.source.symbol) != (first.place.path, first.place.symbol):
+        where = Related(first.source.path, first.source.line, f"where {first.side.value} has it", first.side.value)
+        found.insert(0, where)
+    return tuple(found)

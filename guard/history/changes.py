@@ -31,6 +31,7 @@ class Piece:
         evidence: the statement in each of the four trees.
         other_lines: source lines, stripped, that the other side has in its place, or took out of its place.
         contested: the other side changed the statement or its neighbours too.
+        reworked: it changed or took out statements of the base there; it did not only add.
         rewritten: the other side took out what stood on both sides of it.
         imported: it is an import at the top level.
     """
@@ -46,6 +47,7 @@ class Piece:
     evidence: Evidence
     other_lines: tuple[str, ...] = ()
     contested: bool = False
+    reworked: bool = False
     rewritten: bool = False
     imported: bool = False
     subject: str | None = None

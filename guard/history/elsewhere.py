@@ -13,6 +13,9 @@ from guard.source.definitions import EMPTY, Definition, SourceFile, parse
 _DEFINED = re.compile(rb"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
 Reader = Callable[[str, str], bytes | None]
 
+LONG_LINE = 30  # characters; a shorter line stands in many files
+MOST_ASKED = 16  # long lines of a definition that are looked for in other files
+
 # Least shared part of the statements for two definitions to be one that moved: the more of the name differs, the more.
 SAME_DOTTED_NAME, SAME_NAME, OTHER_NAME = 0.25, 0.45, 0.65
 
@@ -46,9 +49,11 @@ class Elsewhere:
             read: (tree, path) gives a file's bytes; trees are `base`, `ours`, `theirs`, `merged`.
         """
         self._read = read
+        self._paths = tuple(paths)
+        self._lines: dict[str, tuple[str, ...]] | None = None
         self._files: dict[tuple[str, str], SourceFile] = {}
         self._paths_of: dict[str, list[str]] = defaultdict(list)
-        for path in paths:
+        for path in self._paths:
             data = read("merged", path) if read else None
             for name in set(_DEFINED.findall(data or b"")):
                 self._paths_of[name.decode("utf-8", "replace")].append(path)
@@ -65,12 +70,13 @@ class Elsewhere:
             self._files[tree, path] = known
         return known
 
-    def standing(self, name: str, but: str) -> Iterator[Standing]:
+    def standing(self, name: str, but: str, *, alone: bool = False) -> Iterator[Standing]:
         """Definitions of merged that have this last name, outside one file.
 
         Arguments:
             name: the last name.
             but: path of the file that is left out.
+            alone: leave out what the other trees have at the place.
         """
         paths = self._paths_of.get(name, ())
         if len(paths) > 40:  # a name that stands everywhere tells nothing
@@ -81,7 +87,36 @@ class Elsewhere:
             file = self.file("merged", path)
             for definition in file.definitions.values():
                 if definition.last_name == name:
-                    yield self.at(path, file, definition)
+                    yield (
+                        Standing(path, file, definition, None, None, None) if alone else self.at(path, file, definition)
+                    )
+
+    def holding(self, lines: Iterable[str], but: str) -> Iterator[Standing]:
+        """Definitions of the file of merged that has most of these source lines, if one has half of them.
+
+        Arguments:
+            lines: stripped source lines; only long ones count.
+            but: path of the file that is left out.
+        """
+        long = sorted({line for line in lines if len(line) >= LONG_LINE}, key=len)[-MOST_ASKED:]
+        votes = Counter(path for line in long for path in self._holders().get(line, ()) if path != but)
+        best = max(votes.items(), key=lambda item: (item[1], item[0]), default=("", 0))
+        if long and best[1] * 2 >= len(long):
+            file = self.file("merged", best[0])
+            for definition in file.definitions.values():
+                yield self.at(best[0], file, definition)
+
+    def _holders(self) -> dict[str, tuple[str, ...]]:
+        """Files of merged by the long lines they hold."""
+        if self._lines is None:
+            found: dict[str, tuple[str, ...]] = {}
+            for path in self._paths:
+                data = (self._read("merged", path) if self._read else None) or b""
+                for line in {line.strip() for line in data.decode("utf-8", "replace").split("\n")}:
+                    if len(line) >= LONG_LINE:
+                        found[line] = (*found.get(line, ()), path)
+            self._lines = found
+        return self._lines
 
     def at(self, path: str, file: SourceFile, definition: Definition) -> Standing:
         """The same place in every tree."""

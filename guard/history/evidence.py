@@ -68,6 +68,7 @@ def pieces_of(hunk: Hunk, four: FourForms, files: Files, side: Side, now: Defini
             evidence=Evidence(**texts),
             other_lines=_lines(files.base, old) or _lines(other_file, other),
             contested=hunk.contested,
+            reworked=hunk.reworked,
             rewritten=hunk.rewritten,
             imported=(new or old or at).kind == "import",  # type: ignore[union-attr]
             subject=_subject(fate, new, old),

@@ -60,7 +60,7 @@ def moved_share(path: str, file: SourceFile, elsewhere: Elsewhere) -> float:
             continue
         size = len(definition.statements)
         total += size
-        if moved_to(definition, (), elsewhere.standing(definition.last_name, path)) is not None:
+        if moved_to(definition, (), elsewhere.standing(definition.last_name, path, alone=True)) is not None:
             found += size
     return found / total if total else 0.0
 

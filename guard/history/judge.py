@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from guard.history.alignment import align, hunks
 from guard.history.changes import JudgedChange, Piece, Place
-from guard.history.elsewhere import Elsewhere, Standing, moved_to
+from guard.history.elsewhere import Elsewhere, Standing, moved_to, shared
 from guard.history.evidence import Files, pieces_of
 from guard.history.files import judge_presence
+from guard.history.inert import overridden, unread
 from guard.history.numeric import is_numeric, is_test
 from guard.history.verdicts import FourForms, Hunk, judge_common, judge_statements, judge_surplus
 from guard.model import Evidence, Side, Verdict
 from guard.source.definitions import EMPTY, MODULE, Definition, SourceFile
 
 Key = tuple[str, int]
+SUBSTANTIAL = 8  # statements from which on the content of a definition tells where it went
+HOLLOW = 0.25  # share of the base's statements below which a definition is only a shell of what it was
+TOUCHED = 0.75  # similarity from which on the other side only touched what a side deleted
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +86,13 @@ class _SideJudge:
             if before is not None and after is not None:
                 if before.own != after.own:
                     yield from self._modified(before, after)
+                    yield from self._inert(before, after)
+                    yield from self._abandoned(before, after)
                 yield from self._common(before, after)
             elif after is not None:
                 yield from self._brought(after)
                 yield from self._common(None, after)
+                yield from self._inert(None, after)
             elif before is not None:
                 yield from self._deleted(before)
 
@@ -107,12 +115,14 @@ class _SideJudge:
     def _modified(self, before: Definition, after: Definition) -> Iterator[JudgedChange]:
         now = self.forms.merged.definitions.get(after.key)
         other = self.forms.of(self.side.other).definitions.get(after.key)
-        if now is not None:
+        if now is not None and not _hollow(before, now, other):
             yield from self._compare(before, after, other, now)
             return
         standing = self._moved(after, before)
         if standing is not None:
             yield from self._compare(before, after, other, standing.merged, standing)
+        elif now is not None:
+            yield from self._compare(before, after, other, now)
         elif other is None:
             if before.statements != after.statements and _texts(before) != _texts(after):
                 yield self._gone(after, Verdict.SUPERSEDED, "the other side removed the definition")
@@ -128,7 +138,7 @@ class _SideJudge:
         near, other_near = (form is not None and (before is None or before.own != form.own) for form in (after, other))
         if not (near if near != other_near else self.side is Side.OURS):
             return
-        four = FourForms(*(form.statements if form else () for form in (before, after, other, now)))
+        four = _four((before, after, other, now))
         files = Files(forms.base, forms.of(self.side), forms.of(self.side.other), forms.merged)
         judge_statements(four)
         found = [(hunk, Verdict.LOST) for hunk in judge_common(four)]
@@ -141,11 +151,19 @@ class _SideJudge:
 
     def _spare(self, text: str) -> bool:
         """Whether merged has more statements with this text in the file than either side, and the base has one."""
+        base, made, other, merged = self._counted(text)
+        return merged > max(made, other) and base > 0
+
+    def _went(self, text: str) -> bool:
+        """Whether merged has, in the file, as many statements with this text as the side, and more than the base."""
+        base, made, _, merged = self._counted(text)
+        return merged >= made and merged > base
+
+    def _counted(self, text: str) -> tuple[int, ...]:
         if not self.counts:
             for file in (self.forms.base, self.forms.of(self.side), self.forms.of(self.side.other), self.forms.merged):
                 self.counts.append(Counter(t for d in file.definitions.values() for t in _texts(d)))
-        base, made, other, merged = (count[text] for count in self.counts)
-        return merged > max(made, other) and base > 0
+        return tuple(count[text] for count in self.counts)
 
     def _brought(self, after: Definition) -> Iterator[JudgedChange]:
         now = self.forms.merged.definitions.get(after.key)
@@ -173,7 +191,7 @@ class _SideJudge:
         other = self.forms.of(self.side.other).definitions.get(before.key)
         if other is None:
             verdict, reason = Verdict.REVIVED, "both sides removed it"
-        elif _texts(other) != _texts(before):
+        elif _texts(other) != _texts(before) and shared(before, other) < TOUCHED:
             verdict, reason = Verdict.SUPERSEDED, "the other side went on with the definition"
         else:
             verdict, reason = Verdict.REVIVED, ""
@@ -198,6 +216,9 @@ class _SideJudge:
         """
         forms, path = self.forms, self.forms.path
         files = Files(forms.base, forms.of(self.side), forms.of(self.side.other), forms.merged)
+        if standing is None and now.own == after.own:
+            yield from self._as_made(before, after, now)
+            return
         if standing is not None:
             path = standing.path
             files = replace(files, merged=standing.file)
@@ -208,7 +229,7 @@ class _SideJudge:
             if before is None and standing.base is not None:
                 before = standing.base
                 files = replace(files, base=self._file("base", path))
-        four = FourForms(*(form.statements if form else () for form in (before, after, other, now)))
+        four = _four((before, after, other, now), self._went)
         for hunk in judge_statements(four):
             verdict = _verdict(hunk, standing is not None)
             pieces = tuple(pieces_of(hunk, four, files, self.side, now)) if verdict.is_loss else ()
@@ -218,6 +239,18 @@ class _SideJudge:
             if hunk.new_end > hunk.new_start:
                 first, last = after.statements[hunk.new_start].line, after.statements[hunk.new_end - 1].end_line
             yield self._change(at, Place(forms.path, after.name, first, last), verdict, pieces, hunk)
+
+    def _as_made(self, before: Definition | None, after: Definition, now: Definition) -> Iterator[JudgedChange]:
+        """The runs of statements of a definition that merged has as the side made it."""
+        old = [statement.text for statement in before.statements] if before else []
+        new = [statement.text for statement in after.statements]
+        for start, end, new_start, new_end in hunks(align(old, new), len(new)):
+            line = now.statements[new_start].line if new_start < len(new) else now.line
+            last = now.statements[new_end - 1].end_line if new_end > new_start else line
+            at = Place(self.forms.path, now.name, line, max(line, last))
+            where = Place(self.forms.path, after.name, after.line, after.end_line)
+            size = max(1, end - start, new_end - new_start)
+            yield JudgedChange(at, where, self.side, Verdict.KEPT, "statements", size)
 
     def _file(self, tree: str, path: str) -> SourceFile:
         if path == self.forms.path:
@@ -229,6 +262,66 @@ class _SideJudge:
         subject = next((piece.subject for piece in pieces if piece.subject), None)
         size = max(1, len(hunk.fates))
         return JudgedChange(at, where, self.side, verdict, "statements", size, pieces, numeric, subject)
+
+    def _inert(self, before: Definition | None, after: Definition) -> Iterator[JudgedChange]:
+        """Changes that merged has and that do nothing there."""
+        forms, side = self.forms, self.forms.of(self.side)
+        now = forms.merged.definitions.get(after.key)
+        if now is None or now.own == (before.own if before else ""):
+            return
+        found = (
+            list(overridden(before, after, now, forms.merged, forms.path, self.elsewhere))
+            if now.own != after.own
+            else []
+        )
+        nothing_calls = unread(after, side, now, forms.merged)
+        for inert in [*found, *([nothing_calls] if nothing_calls else [])]:
+            at = Place(forms.path, now.name, inert.line, inert.line)
+            line = forms.merged.excerpt(inert.line, inert.line)
+            held = next((text.strip() for text in _lines(after) if f"{inert.subject}=" in text.replace(" ", "")), "")
+            evidence = Evidence(None, merged=line, **{self.side.value: held or None})
+            words = (inert.subject, *(word for word in (inert.by,) if word))
+            piece = Piece(
+                Verdict.DEAD,
+                (),
+                (),
+                words,
+                (held,) if held else (),
+                (),
+                inert.line,
+                inert.line,
+                evidence,
+                subject=inert.subject,
+            )
+            numeric = not is_test(forms.path) and (is_numeric(words) or _touches_number(before, after))
+            where = Place(forms.path, after.name, after.line, after.end_line)
+            yield JudgedChange(
+                at,
+                where,
+                self.side,
+                Verdict.DEAD,
+                "statements",
+                1,
+                (piece,),
+                numeric,
+                inert.subject,
+                reason=inert.reason,
+            )
+
+    def _abandoned(self, before: Definition, after: Definition) -> Iterator[JudgedChange]:
+        """Edits that stayed in an old copy of a definition, while the copy that the other side moved lacks them."""
+        other = self.forms.of(self.side.other).definitions.get(after.key)
+        now = self.forms.merged.definitions.get(after.key)
+        if other is not None or now is None or before.name == MODULE:
+            return
+        standing = self._moved(before, None)
+        moved = (standing.theirs if self.side is Side.OURS else standing.ours) if standing else None
+        if standing is None or moved is None or standing.base is not None:
+            return
+        for change in self._compare(before, after, moved, standing.merged, standing):
+            if change.verdict.is_loss and change.verdict is not Verdict.REVIVED:
+                reason = f"the definition moved here; the edit stayed in the copy in {self.forms.path}"
+                yield replace(change, reason=reason)
 
     def _gone(self, after: Definition, verdict: Verdict, reason: str) -> JudgedChange:
         pieces: tuple[Piece, ...] = ()
@@ -281,7 +374,7 @@ class _SideJudge:
         return Evidence(*texts)
 
     def _moved(self, after: Definition, before: Definition | None) -> Standing | None:
-        merged = self.forms.merged
+        forms, merged = self.forms, self.forms.merged
         known = self.forms.base.definitions
         here = [
             Standing(
@@ -295,6 +388,13 @@ class _SideJudge:
         found = moved_to(after, here, others)
         if found is None and before is not None:
             found = moved_to(before, here, others, fresh_only=True)
+        if found is None and len(after.statements) >= SUBSTANTIAL:
+            found = moved_to(
+                before or after,
+                (),
+                self.elsewhere.holding(map(str.strip, _lines(before or after)), forms.path),
+                fresh_only=True,
+            )
         return found
 
     def _enclosed(self, definition: Definition) -> bool:
@@ -338,6 +438,11 @@ def _first_line(hunk: Hunk, four: FourForms, now: Definition) -> int:
     return next((four.merged[fate.merged].line for fate in hunk.fates if fate.merged >= 0), now.line)
 
 
+def _four(forms: tuple[Definition | None, ...], went: Callable[[str], bool] = lambda _text: False) -> FourForms:
+    base, side, other, merged = (form.statements if form else () for form in forms)
+    return FourForms(base, side, other, merged, went)
+
+
 def _before(definitions: Mapping[Key, Definition], key: Key) -> Key | None:
     """The definition that stands before one in a file."""
     last = None
@@ -346,6 +451,23 @@ def _before(definitions: Mapping[Key, Definition], key: Key) -> Key | None:
             return last
         last = known
     return None
+
+
+def _hollow(before: Definition, now: Definition, other: Definition | None) -> bool:
+    """Whether a definition of some size is left with hardly anything of the base's, as the other side made it."""
+    if other is None or len(before.statements) < SUBSTANTIAL or other.own == before.own:
+        return False
+    return shared(before, now) < HOLLOW and shared(before, other) < HOLLOW
+
+
+def _touches_number(before: Definition | None, after: Definition) -> bool:
+    """Whether an edit of a definition bears on a number anywhere."""
+    old = {statement.text for statement in before.statements} if before else set()
+    return any(is_numeric(statement.tokens) for statement in after.statements if statement.text not in old)
+
+
+def _lines(definition: Definition) -> list[str]:
+    return definition.own.split("\n")
 
 
 def _texts(definition: Definition) -> list[str]:

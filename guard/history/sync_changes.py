@@ -11,7 +11,7 @@ from guard.history.changes import JudgedChange
 from guard.history.elsewhere import Elsewhere
 from guard.history.judge import FileForms, judge
 from guard.history.trees import FourTrees
-from guard.model import Outcome, Status
+from guard.model import Outcome, Status, Verdict
 from guard.source.definitions import EMPTY, SourceFile, parse
 
 SMALLEST_SHARE = 1_000_000  # bytes of source that are worth a process of their own
@@ -34,20 +34,29 @@ def looked_at(trees: FourTrees) -> list[str]:
     return sorted(path for path in chosen if path.endswith((".py", ".pyi")))
 
 
+def clean_of_both(trees: FourTrees) -> list[str]:
+    """Python files that both sides changed and git joined by itself, as they stand in merged."""
+    both = set(trees.changed_by("ours")) & set(trees.changed_by("theirs"))
+    return sorted(
+        path
+        for path in both - set(trees.resolved)
+        if path.endswith(".py")
+        and all(path in tree for tree in (trees.base, trees.ours, trees.theirs, trees.merged))
+        and trees.ours[path] != trees.theirs[path]
+    )
+
+
 def judge_sync(trees: FourTrees, jobs: int = 1) -> Judgement:
     """Judge the files that need it.
 
     Arguments:
         jobs: processes to use at most.
     """
-    paths = looked_at(trees)
-    received = [
-        path
-        for path in trees.touched
-        if path.endswith(".py") and path in trees.merged and trees.base.get(path) != trees.merged[path]
-    ]
+    clean = clean_of_both(trees)
+    paths = sorted({*looked_at(trees), *clean})
+    received = [path for path in trees.touched if path.endswith(".py") and path in trees.merged]
     elsewhere = Elsewhere(received, trees.blob)
-    work = _Work(trees, elsewhere)
+    work = _Work(trees, elsewhere, frozenset(clean))
     sizes = {
         path: sum(len(trees.blob(tree, path) or b"") for tree in ("base", "ours", "theirs", "merged")) for path in paths
     }
@@ -78,6 +87,7 @@ def _run(path: str) -> tuple[list[JudgedChange], list[Outcome]]:
 class _Work:
     trees: FourTrees
     elsewhere: Elsewhere
+    clean: frozenset[str] = frozenset()
 
     def __call__(self, path: str) -> tuple[list[JudgedChange], list[Outcome]]:
         forms, outcomes = {}, []
@@ -94,4 +104,7 @@ class _Work:
                 outcomes.append(Outcome("lost", Status.SKIPPED, f"{tree}: {refused.reason}", 0.0, path))
                 return [], outcomes
             forms[tree] = parsed[entry.sha]
-        return judge(FileForms(path, **forms), self.elsewhere), outcomes
+        changes = judge(FileForms(path, **forms), self.elsewhere)
+        if path in self.clean:  # as git joined it: nothing is lost there, but a change may be without effect
+            changes = [c for c in changes if c.verdict is Verdict.DEAD or not c.verdict.is_loss]
+        return changes, outcomes

@@ -19,6 +19,7 @@ from guard.source.statements import Statement
 Statements = tuple[Statement, ...]
 ALIKE = 0.5  # at least this similar: one statement became the other
 SAYS_SOMETHING = 3  # names, values and operators that a statement must have to be known again elsewhere in a file
+SAYS_MUCH = 5  # or to be taken for the same in another definition
 SAME_HEAD = 0.2  # or this similar, where both assign or call the same name
 INTEGRATED = 0.75  # at least this similar: the statement stands there in a form that someone fitted by hand
 
@@ -49,7 +50,13 @@ class Fate:
 
 @dataclass(slots=True)
 class Hunk:
-    """One run of statements that a side changed, with the fate of each."""
+    """One run of statements that a side changed, with the fate of each.
+
+    Attributes:
+        contested: the other side changed one of them, or something next to them.
+        reworked: the other side changed or took out one of the base's statements there; it did not only add.
+        rewritten: the other side took out what stood on both sides.
+    """
 
     start: int
     end: int
@@ -57,6 +64,7 @@ class Hunk:
     new_end: int
     fates: list[Fate] = field(default_factory=list)
     contested: bool = False
+    reworked: bool = False
     rewritten: bool = False
 
     @property
@@ -68,7 +76,20 @@ class Hunk:
 class FourForms:
     """One definition as base, side, the other side and merged have it, and how the four correspond."""
 
-    def __init__(self, base: Statements, side: Statements, other: Statements, merged: Statements) -> None:
+    def __init__(
+        self,
+        base: Statements,
+        side: Statements,
+        other: Statements,
+        merged: Statements,
+        went: Callable[[str], bool] = lambda _text: False,
+    ) -> None:
+        """Align the four forms.
+
+        Arguments:
+            went: whether a statement of the side stands in merged outside this definition, brought there.
+        """
+        self.went = went
         self.base, self.side, self.other, self.merged = base, side, other, merged
         texts = [[statement.text for statement in form] for form in (base, side, other, merged)]
         self.base_side = align(texts[0], texts[1])
@@ -139,6 +160,7 @@ def judge_statements(forms: FourForms) -> list[Hunk]:
     for start, end, new_start, new_end in hunks(forms.base_side, len(side)):
         hunk = Hunk(start, end, new_start, new_end)
         hunk.contested = _contested(forms, start, end)
+        hunk.reworked = any(forms.base_other[i] < 0 for i in range(max(0, start - 1), min(len(base), end + 1)))
         hunk.rewritten = _rewritten(forms, start, end)
         pairs = _pair(base[start:end], side[new_start:new_end])
         partner = {start + i: new_start + j for i, j in pairs}
@@ -191,7 +213,8 @@ def _deleted(forms: FourForms, i: int) -> Fate:
         became = forms.became.get(i, -1)
         k = forms.other_merged[became] if became >= 0 else -1
         if k >= 0 and forms.merged_side[k] < 0:
-            return Fate(Verdict.SUPERSEDED, old=i, merged=k)
+            near = forms.base[i].kind != "parameter" and tokens.similarity(forms.base[i], forms.merged[k]) >= INTEGRATED
+            return Fate(Verdict.REVIVED if near else Verdict.SUPERSEDED, old=i, merged=k)
         return Fate(Verdict.KEPT, old=i)
     if forms.base[i].kind == "end" and _unpaired_end(forms, i, k):
         return Fate(Verdict.KEPT, old=i, merged=k)
@@ -217,7 +240,7 @@ def _added(forms: FourForms, j: int, gone: Counter[str]) -> Fate:
         return _fitted(forms, j, k, gone)
     if _context_removed(forms, j):
         return Fate(Verdict.SUPERSEDED, new=j)
-    return Fate(Verdict.LOST, new=j, row=0)
+    return Fate(Verdict.MOVED if _went(forms, statement) else Verdict.LOST, new=j)
 
 
 def _fitted(forms: FourForms, j: int, k: int, gone: Counter[str]) -> Fate:
@@ -255,7 +278,13 @@ def _changed(forms: FourForms, i: int, j: int) -> Fate:
         return _inside(forms, i, j, k, became)
     if forms.base_other[i] < 0 or _context_removed(forms, j):
         return Fate(Verdict.SUPERSEDED, old=i, new=j)
-    return Fate(Verdict.LOST, old=i, new=j)
+    return Fate(Verdict.MOVED if _went(forms, forms.side[j]) else Verdict.LOST, old=i, new=j)
+
+
+def _went(forms: FourForms, statement: Statement) -> bool:
+    """Whether a telling statement stands in another definition of merged, brought there."""
+    telling = statement.kind == "statement" and len(tokens.content(statement.tokens)) >= SAYS_MUCH
+    return telling and forms.went(statement.text)
 
 
 def _back(forms: FourForms, i: int, j: int, k: int) -> Fate:
