@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 
-from guard import __version__
 from guard.codes import CODES
 from guard.commands.linting import rules_for
-from guard.commands.output import OutputOptions, emit, output_options
+from guard.commands.output import OutputOptions, output_options
 from guard.commands.selection import RangeOptions, load_config, range_options
 from guard.config import load
 from guard.errors import GuardError
@@ -18,7 +17,6 @@ from guard.lint.pages import rule_page
 from guard.memory.seen import root_of
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{6,16}")
-_EVERYTHING = 2
 
 
 @click.command("explain")
@@ -45,27 +43,6 @@ def explain(key: str, chosen: RangeOptions, config_file: str | None, output: Out
         return 0
     if not _FINGERPRINT.fullmatch(key.lower()):
         raise GuardError(f"{key!r} is no rule, code or fingerprint: `guard rules` lists the rules")
-    return _finding(key, chosen, config_file, output)
+    from guard.commands.explain_finding import explain_finding
 
-
-def _finding(key: str, chosen: RangeOptions, config_file: str | None, output: OutputOptions) -> int:
-    """Judge the range again and show the one finding with everything that the report knows of it."""
-    import dataclasses
-
-    from guard.commands.check import jobs, store
-    from guard.commands.judgement import RunSettings
-    from guard.commands.looking_up import look_up
-    from guard.commands.progress import progress
-    from guard.commands.selection import select
-    from guard.git import Repository
-    from guard.model import Report
-
-    with Repository.open() as repository:
-        config = load_config(repository, config_file)
-        selection = select(repository, chosen, config)
-        with progress() as tell:
-            settings = RunSettings(select=(), jobs=jobs(output), store=store(output), progress=tell)
-            found = look_up(repository, selection, config, [key], settings)
-    report = Report(command="explain", version=__version__, findings=tuple(item.finding for item in found))
-    emit(report, output.formats, dataclasses.replace(output, verbose=_EVERYTHING).view())
-    return 0
+    return explain_finding(key, chosen, config_file, output)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from guard.commands.judgement import RunSettings, judge_selection
-from guard.commands.selection import Selection
+from guard.commands.selection import RangeOptions, Selection, select
 from guard.config import Config
 from guard.errors import GuardError, NothingCheckedError
 from guard.git import Repository
 from guard.history.topology import Sync
+from guard.memory.seen import recall, root_of
 from guard.model import Finding
 
 SHORTEST_PREFIX = 6
@@ -29,6 +31,33 @@ class Found:
 def is_fingerprint(text: str) -> bool:
     """Whether a word may name a finding: 16 hex digits, or the first six or more of them."""
     return bool(_FINGERPRINT.fullmatch(text.lower()))
+
+
+def selection_of(repository: Repository, chosen: RangeOptions, config: Config, names: Sequence[str]) -> Selection:
+    """What to judge: the range that was asked for; without one, the sync that the findings were last shown of.
+
+    Arguments:
+        names: fingerprints, or prefixes of them.
+    """
+    if not chosen.given:
+        root = root_of(repository.work_tree or repository.git_directory)
+        seen = [item for item in recall(root) if any(item.fingerprint.startswith(n.lower()) for n in names)]
+        merges = {item.merge for item in seen}
+        merge = merges.pop() if len(merges) == 1 else None
+        if merge is not None:
+            # What was shown need not be a merge commit: a squashed sync, or a merge in progress that is over now.
+            with contextlib.suppress(GuardError):
+                return select(repository, RangeOptions(merge=merge), config)
+    return select(repository, chosen, config)
+
+
+def range_of(chosen: RangeOptions, found: Found) -> tuple[str, ...]:
+    """The range options, as words, by which the finding is found again."""
+    given = [(name, getattr(chosen, name)) for name in RangeOptions.__dataclass_fields__]
+    words = tuple(word for name, value in given if value for word in (f"--{name}", value))
+    if words or found.sync is None or found.sync.explicit or found.sync.subject == "merge in progress":
+        return words
+    return ("--merge", found.sync.merge[:12])
 
 
 def look_up(

@@ -12,10 +12,10 @@ from guard.checks.restoration import Restoration, with_changes
 from guard.checks.restoration import restore as restoration_of
 from guard.commands.check import jobs, store
 from guard.commands.judgement import RunSettings
-from guard.commands.looking_up import Found, look_up
+from guard.commands.looking_up import Found, look_up, selection_of
 from guard.commands.output import COULD_NOT_RUN, OutputOptions
 from guard.commands.progress import progress
-from guard.commands.selection import RangeOptions, load_config, range_options, select
+from guard.commands.selection import RangeOptions, load_config, range_options
 from guard.commands.work_tree import apply as apply_to_work_tree
 from guard.config import Config
 from guard.errors import GuardError
@@ -38,7 +38,7 @@ def restore(fingerprints: tuple[str, ...], chosen: RangeOptions, apply_it: bool,
     """
     with Repository.open() as repository:
         config = load_config(repository, config_file)
-        selection = select(repository, chosen, config)
+        selection = selection_of(repository, chosen, config, fingerprints)
         options = OutputOptions()
         with progress() as tell:
             settings = RunSettings(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 _TOKEN = re.compile(r"\n|[^\S\n]+|\w+|[^\w\s]")
 _MOST_TOKENS = 4000
@@ -61,16 +62,32 @@ def reapply(base: bytes, side: bytes, merged: bytes, edits: Iterable[LineEdit]) 
         there already change nothing.
     """
     before, made, now = split_lines(base), split_lines(side), split_lines(merged)
+    chosen = sorted(set(edits), key=lambda item: (item.start, item.end, item.first))
+    if any(one.end > other.start for one, other in pairwise(chosen)):
+        return None
     wanted: list[str] = []
+    without: list[str] = []
     position = 0
-    for edit in sorted(set(edits), key=lambda item: (item.start, item.end, item.first)):
-        if edit.start < position:
-            return None
+    for edit in chosen:
         wanted += [*before[position : edit.start], *made[edit.first : edit.last]]
         position = edit.end
     wanted += before[position:]
-    joined = three_way(before, wanted, now, _by_tokens)
-    return None if joined is None else _with_line_ends(joined, merged, now)
+    position = 0
+    for edit in chosen:
+        without += [*made[position : edit.first], *before[edit.start : edit.end]]
+        position = edit.last
+    without += made[position:]
+    # Two ways to the same end; where both sides added a whole file, the base alone gives no hold.
+    ways = (three_way(before, wanted, now, _by_tokens), three_way(without, made, now, _by_tokens))
+    joined = [way for way in ways if way is not None and way != now]
+    if not joined:
+        return None if all(way is None for way in ways) else merged
+    return _with_line_ends(min(joined, key=lambda lines: _distance(now, lines)), merged, now)
+
+
+def _distance(before: list[str], after: list[str]) -> int:
+    codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return sum(end - start + last - first for tag, start, end, first, last in codes if tag != "equal")
 
 
 def three_way(base: list[str], one: list[str], other: list[str], resolve: Resolve) -> list[str] | None:
