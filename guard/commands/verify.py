@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import shutil
 import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
 import click
 
 from guard import __version__
+from guard.commands.check import configured
 from guard.commands.output import OutputOptions, finish, output_options
+from guard.commands.selection import load_config
 from guard.errors import GuardError
+from guard.invariance.related import with_lint, with_report
 from guard.invariance.selection import SelectionError, compile_expression
+from guard.invariance.selftest import run as run_self_test
 from guard.invariance.session import Request, records
 from guard.invariance.tree import open_tree
 from guard.invariance.verdict import Verdict, beside, judge
-from guard.model import Report
+from guard.model import Finding, Outcome, Report, Status
 
 
 @click.command("verify")
@@ -47,6 +54,13 @@ from guard.model import Report
     "--timeout", type=click.FloatRange(min=1), default=60.0, help="Seconds one run of ranks may take. Default: 60."
 )
 @click.option("--pool", is_flag=True, hidden=True, help="Persistent ranks on the CPU too, as on GPUs.")
+@click.option(
+    "--report",
+    "check_report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="JSON report of guard check: its findings on the same definitions are named beside ours.",
+)
+@click.option("--self-test", is_flag=True, help="Edit a copy of the tree in known ways and see that the suite notices.")
 @output_options
 def verify(
     tree: str,
@@ -58,6 +72,8 @@ def verify(
     expression: str,
     timeout: float,
     pool: bool,
+    check_report: Path | None,
+    self_test: bool,
     output: OutputOptions,
 ) -> int:
     """Prove on a tree that gradients do not depend on how a batch is cut.
@@ -69,26 +85,59 @@ def verify(
         compile_expression(expression or "all")
     except SelectionError as error:
         raise GuardError(f"-k: {error}") from error
-    request = Request(interpreter(python), device, ranks, suite, expression, timeout, pool)
+    output = configured(output, load_config(None), Path.cwd())
+    request = Request(interpreter(python), device, ranks, suite, expression, timeout, pool=pool)
+    with _interruptible():
+        if self_test:
+            report = _self_test(tree, request)
+        else:
+            verdict = measure(tree, request)
+            other = measure(against, request) if against else None
+            findings = with_report(verdict.findings, check_report) if check_report else verdict.findings
+            report = _report([verdict, *([other] if other else [])], beside(findings, other) if other else findings)
+    return finish(dataclasses.replace(report, seconds=time.monotonic() - started), output)
+
+
+def _report(verdicts: list[Verdict], findings: tuple[Finding, ...]) -> Report:
+    return Report(
+        command="verify",
+        version=__version__,
+        findings=findings,
+        outcomes=tuple(outcome for each in verdicts for outcome in each.outcomes),
+        invariance=tuple(row for each in verdicts for row in each.rows),
+        notices=tuple(each.notice for each in verdicts if each.notice),
+    )
+
+
+def _self_test(tree: str, request: Request) -> Report:
+    """Try known fixes and known damage on a copy of the tree; what is not noticed is a failed check."""
+    outcomes, notices = [], []
+    with tempfile.TemporaryDirectory(prefix="guard-verify-", ignore_cleanup_errors=True) as folder:
+        found = open_tree(tree, Path(folder), request.python)
+        scratch = Path(folder) / "ranks"
+        scratch.mkdir()
+        for turn in run_self_test(found.folder, scratch, request):
+            name, where = turn.mutation.name, f"{turn.mutation.case} {turn.mutation.cut}"
+            said = f"{where}: {turn.before} -> {turn.after}"
+            if turn.noticed is None:
+                outcomes.append(Outcome("self-test", Status.SKIPPED, turn.reason, 0.0, name))
+            elif turn.noticed:
+                notices.append(f"noticed: {name} ({said})")
+            else:
+                outcomes.append(Outcome("self-test", Status.FAILED, f"not noticed by {said}", 0.0, name))
+    if notices:
+        outcomes.append(Outcome("self-test", Status.RAN))
+    return Report(command="verify", version=__version__, outcomes=tuple(outcomes), notices=tuple(notices))
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let a termination signal unwind like Ctrl-C, so that no process and no folder stays."""
     previous = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        verdict = measure(tree, request)
-        other = measure(against, request) if against else None
+        yield
     finally:
         signal.signal(signal.SIGTERM, previous)
-    verdicts = [verdict, *([other] if other else [])]
-    return finish(
-        Report(
-            command="verify",
-            version=__version__,
-            findings=beside(verdict.findings, other) if other else verdict.findings,
-            outcomes=tuple(outcome for each in verdicts for outcome in each.outcomes),
-            invariance=tuple(row for each in verdicts for row in each.rows),
-            seconds=time.monotonic() - started,
-            notices=tuple(each.notice for each in verdicts if each.notice),
-        ),
-        output,
-    )
 
 
 def interpreter(given: str | None) -> str:
@@ -121,7 +170,8 @@ def measure(given: str, request: Request) -> Verdict:
                 )
         if shown:
             click.echo("\r\x1b[K", err=True, nl=False)
-        return judge(found, taken, time.monotonic() - started)
+        verdict = judge(found, taken, time.monotonic() - started)
+        return dataclasses.replace(verdict, findings=with_lint(verdict.findings, found))
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

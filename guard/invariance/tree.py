@@ -41,7 +41,7 @@ def open_tree(given: str, scratch: Path, python: str) -> Tree:
         return Tree(INSTALLED, _installed(python))
     folder = Path(given)
     if (folder / MARK).is_file():
-        return Tree(given, folder.resolve())
+        return Tree(given, folder.resolve(), _below_here(folder.resolve()))
     try:
         with Repository.open(".") as repository:
             into = scratch / "tree"
@@ -50,6 +50,12 @@ def open_tree(given: str, scratch: Path, python: str) -> Tree:
     except GitError as error:
         where = f"the folder {given} holds no {MARK}" if folder.is_dir() else f"there is no folder {given}"
         raise GuardError(f"--tree {given}: {where}, and as a revision: {error}") from error
+
+
+def _below_here(folder: Path) -> str:
+    """What leads from the working directory to a folder below it, so that reported paths open from here."""
+    here = Path.cwd()
+    return f"{folder.relative_to(here).as_posix()}/" if folder != here and folder.is_relative_to(here) else ""
 
 
 def _installed(python: str) -> Path:

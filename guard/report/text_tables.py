@@ -41,9 +41,9 @@ def status_style(status: str) -> str | None:
 
 
 def cut_label(how: Cut) -> str:
-    """`dp1 cp2 tp1 mbs4`: the sizes that are not one, or `whole`."""
+    """`cp2 mbs4`: the sizes of groups that are not one, and the micro-batch size."""
     named = (("dp", how.dp), ("cp", how.cp), ("tp", how.tp), ("ep", how.ep), ("etp", how.etp or 1), ("mbs", how.mbs))
-    return " ".join(f"{name}{size}" for name, size in named if size != 1) or "whole"
+    return " ".join(f"{name}{size}" for name, size in named if size != 1 or name == "mbs")
 
 
 def number(value: float | None, form: str) -> str:

@@ -98,7 +98,7 @@ def _replicated() -> list[Case]:
             "delta_net",
             f"the gradient of a gated delta net's output norm does not depend on TP ({words} sequence parallelism)",
             "delta_net",
-            {"sequence_parallel": parallel},
+            {"sequence_parallel": parallel, "draw": 243},
             (Cut(tp=2, mbs=2),),
             quantity="grad:attention.out_norm.weight",
             places=places,
