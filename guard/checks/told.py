@@ -81,7 +81,8 @@ def _severity(
         return (Severity.ERROR if numeric or fix else Severity.WARNING), Confidence.MEDIUM
     if verdict is Verdict.REVIVED:
         return (Severity.ERROR if sure and numeric and fix else Severity.WARNING), confidence
-    if (sure and (numeric or fix)) or (likely and numeric and fix):
+    precise = any(piece.precise for piece in pieces)
+    if (sure and (numeric or fix)) or (precise and numeric) or (likely and numeric and fix):
         return Severity.ERROR, confidence
     return Severity.WARNING, confidence
 

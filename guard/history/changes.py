@@ -33,6 +33,7 @@ class Piece:
         contested: the other side changed the statement or its neighbours too.
         reworked: it changed or took out statements of the base there; it did not only add.
         rewritten: the other side took out what stood on both sides of it.
+        precise: only some tokens are concerned, of a statement that every tree has in some form.
         imported: it is an import at the top level.
     """
 
@@ -49,6 +50,7 @@ class Piece:
     contested: bool = False
     reworked: bool = False
     rewritten: bool = False
+    precise: bool = False
     imported: bool = False
     subject: str | None = None
 

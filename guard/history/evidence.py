@@ -70,6 +70,7 @@ def pieces_of(hunk: Hunk, four: FourForms, files: Files, side: Side, now: Defini
             contested=hunk.contested,
             reworked=hunk.reworked,
             rewritten=hunk.rewritten,
+            precise=bool(fate.touched) and old is not None and new is not None and at is not None,
             imported=(new or old or at).kind == "import",  # type: ignore[union-attr]
             subject=_subject(fate, new, old),
         )
@@ -126,12 +127,12 @@ def _subject(fate: Fate, new: Statement | None, old: Statement | None) -> str | 
         inside = _argument(new.tokens, fate.touched)
         if inside:
             return inside
-    words = fate.touched or statement.tokens
+    words: Sequence[str] = fate.touched or statement.tokens
     if statement.kind == "import":
         return statement.tokens[-1].rsplit(".", 1)[-1]
     if not fate.touched and "=" in statement.tokens:
         words = statement.tokens[: statement.tokens.index("=")][::-1]
-    for word in words:
+    for word in (*words, *statement.tokens):
         if _NAME.match(word) and not keyword.iskeyword(word) and word not in ("self", "cls"):
             return word
     return None

@@ -1,0 +1,155 @@
+"""One verdict a test, each on four small texts; the expected verdicts are read off the texts by a person."""
+
+from __future__ import annotations
+
+import pytest
+
+from guard.model import Side, Verdict
+from tests.judge.trees import judged, losses
+
+BASE = """
+def attach(loss, count, coeff):
+    total = loss * coeff
+    log("aux", total, count=count)
+    return total
+"""
+FIXED = BASE.replace("count=count", "count=count * bsz")
+
+
+def only(changes, verdict):
+    assert [change.verdict for change in changes] == [verdict]
+    return changes[0]
+
+
+def test_one_missing_factor_is_one_precise_finding():
+    theirs = FIXED
+    ours = BASE.replace('"aux"', '"seq_aux"')
+    change = only(losses(judged(BASE, ours, theirs, ours)), Verdict.REVERTED)
+    assert (change.side, change.place.symbol, change.subject) == (Side.THEIRS, "attach", "count")
+    assert change.pieces[0].missing == ("* bsz",)
+    assert change.numeric
+    evidence = change.pieces[0].evidence
+    assert (evidence.base, evidence.theirs) == (
+        'log("aux", total, count=count)',
+        'log("aux", total, count=count * bsz)',
+    )
+    assert evidence.ours == evidence.merged == 'log("seq_aux", total, count=count)'
+
+
+def test_commuted_operands_are_no_loss():
+    merged = BASE.replace("count=count", "count=bsz * count")
+    assert not losses(judged(BASE, BASE, FIXED, merged))
+
+
+def test_an_identical_block_elsewhere_hides_nothing():
+    base = """
+    def first(x):
+        check(x)
+        return x
+
+    def second(x):
+        check(x)
+        scale(x, 2)
+        return x
+    """
+    ours = base.replace("def first(x):\n        check(x)\n", "def first(x):\n        check(x)\n        scale(x, 2)\n")
+    change = only(losses(judged(base, ours, base, base)), Verdict.LOST)
+    assert (change.place.symbol, change.pieces[0].missing) == ("first", ("scale(x, 2)",))
+
+
+def test_an_identical_statement_in_the_same_function_hides_nothing():
+    base = "def f(x):\n    if x:\n        step()\n    return x\n"
+    ours = "def f(x):\n    step()\n    if x:\n        step()\n    return x\n"
+    change = only(losses(judged(base, ours, base, base)), Verdict.LOST)
+    assert change.pieces[0].line == 2
+
+
+def test_a_deletion_that_is_back_is_revived():
+    base = "def f(x):\n    assert x, 'no pipeline yet'\n    return x\n"
+    theirs = "def f(x):\n    return x\n"
+    ours = "def f(x):\n    assert (\n        x\n    ), 'no pipeline yet'\n    return x\n"
+    change = only(losses(judged(base, ours, theirs, ours)), Verdict.REVIVED)
+    assert change.side is Side.THEIRS
+
+
+def test_what_the_other_side_rewrote_is_superseded():
+    base = "def f(x):\n    return scale(x, 1.0)\n"
+    ours = "def f(x):\n    return scale(x, 2.0)\n"
+    theirs = "def f(x):\n    return scale(x, factor())\n"
+    changes = judged(base, ours, theirs, theirs)
+    assert not losses(changes)
+    assert Verdict.SUPERSEDED in {change.verdict for change in changes if change.side is Side.OURS}
+
+
+def test_a_neighbour_lost_with_the_hunk_is_a_loss():
+    base = "def f(a):\n    x = one(a)\n    y = two(a)\n    return x, y\n"
+    ours = "def f(a):\n    x = one(a)\n    record_overload(a, x)\n    y = two(a)\n    return x, y\n"
+    theirs = "def f(a):\n    x = one(a)\n    y = two(a, fast=True)\n    return x, y\n"
+    change = only(losses(judged(base, ours, theirs, theirs)), Verdict.LOST)
+    assert change.pieces[0].missing == ("record_overload(a, x)",)
+
+
+def test_moved_into_a_split_function_is_no_loss():
+    base = "def run(a, b, c):\n    first(a)\n    return a\n"
+    ours = "def run(a, b, c):\n    first(a)\n    scale_gradients(a, b, c, 2)\n    return a\n"
+    merged = "def run(a, b, c):\n    first(a)\n    return tail(a)\n\ndef tail(a):\n    scale_gradients(a, b, c, 2)\n    return a\n"
+    theirs = "def run(a, b, c):\n    first(a)\n    return tail(a)\n\ndef tail(a):\n    return a\n"
+    assert not losses(judged(base, ours, theirs, merged), Side.OURS)
+
+
+def test_an_edit_follows_a_renamed_function():
+    base = "def mamba(a):\n    x = load(a)\n    y = fold(x)\n    z = norm(y)\n    return z\n"
+    theirs = base.replace("def mamba", "def hybrid")
+    ours = base.replace("norm(y)", "norm(y, eps=1e-5)")
+    kept = theirs.replace("norm(y)", "norm(y, eps=1e-5)")
+    assert not losses(judged(base, ours, theirs, kept), Side.OURS)
+    change = only(losses(judged(base, ours, theirs, theirs), Side.OURS), Verdict.REVERTED)
+    assert (change.place.symbol, change.source.symbol) == ("hybrid", "mamba")
+
+
+def test_a_lost_function_a_lost_file_and_a_revived_file():
+    base = "def f():\n    return 1\n"
+    ours = base + "\ndef g(a):\n    return a * 2\n"
+    change = only(losses(judged(base, ours, base, base)), Verdict.LOST)
+    assert (change.kind, change.place.symbol) == ("definition", "g")
+    change = only(losses(judged(None, base, None, None)), Verdict.LOST)
+    assert change.kind == "file"
+    change = only(losses(judged(base, None, base, base)), Verdict.REVIVED)
+    assert change.kind == "file"
+
+
+def test_both_sides_made_the_same_change():
+    assert not losses(judged(BASE, FIXED, FIXED, FIXED))
+
+
+def test_a_newer_argument_that_overrides_makes_the_fix_dead():
+    callee = """
+    def attach(loss, count=None, scale_count=None):
+        if scale_count is None:
+            scale_count = count if count is not None else 1
+        return loss * scale_count
+
+    """
+    base = callee + "\n    def run(loss, n, bsz):\n        return attach(loss, count=n)\n"
+    theirs = base.replace("attach(loss, count=n)", "attach(loss, count=n * bsz)")
+    ours = base.replace("attach(loss, count=n)", "attach(loss, count=n, scale_count=total(n))")
+    merged = base.replace("attach(loss, count=n)", "attach(loss, count=n * bsz, scale_count=total(n))")
+    change = only(losses(judged(base, ours, theirs, merged)), Verdict.DEAD)
+    assert (change.side, change.subject, change.place.symbol) == (Side.THEIRS, "count", "run")
+
+
+@pytest.mark.parametrize(
+    ("spelled", "again"),
+    [
+        ("x = f(a, b)\n", "x = f(\n    a,\n    b,\n)  # why\n"),
+        ("x = 'a' 'b'\n", 'x = "ab"\n'),
+        ("if (a and b):\n    c()\n", "if a and b:\n\n    # note\n    c()\n"),
+        ("import a\nimport b\n", "import b\nimport a\n"),
+        ("from m import (a, b)\n", "from m import b\nfrom m import a\n"),
+        ("def f():\n    'says'\n    return 1\n", "def f():\n    '''says more'''\n    return (1)\n"),
+        ("x = 0x10\n", "x = 16\n"),
+    ],
+)
+def test_spelling_never_matters(spelled, again):
+    assert not losses(judged("", spelled, "", again))
+    assert not judged(spelled, again, spelled, spelled) or not losses(judged(spelled, again, spelled, spelled))
