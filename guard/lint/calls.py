@@ -97,11 +97,8 @@ class Calls:
 
     def classes_of(self, receiver: ast.expr) -> list[tuple[str, bool]] | None:
         """Qualified names of the receiver's class and its bases, with whether each is known; None if unknown."""
-        if isinstance(receiver, ast.Call) and dotted(receiver.func) == "super":
-            receiver = ast.copy_location(ast.Name("self", ast.Load()), receiver)
-            holder = self.facts.class_(receiver)
-            return self._hierarchy(holder) if holder is not None else None
-        if self._is_self(receiver):
+        inherited = isinstance(receiver, ast.Call) and dotted(receiver.func) == "super"
+        if inherited or self._is_self(receiver):
             holder = self.facts.class_(receiver)
             return self._hierarchy(holder) if holder is not None else None
         name = self.facts.canonical(receiver)

@@ -34,7 +34,9 @@ class FileFacts:
             self.tree = ast.parse(text)
         except SyntaxError as problem:
             raise NotAnalysedError(f"line {problem.lineno or 1}: {problem.msg}") from None
-        except (ValueError, RecursionError, MemoryError) as problem:
+        except RecursionError as problem:
+            raise NotAnalysedError(f"nested too deeply: {problem}") from None
+        except (ValueError, MemoryError) as problem:
             raise NotAnalysedError(f"cannot be parsed: {problem or type(problem).__name__}") from None
         self.path = path
         self.text = text

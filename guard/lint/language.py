@@ -88,7 +88,7 @@ class Defined:
     """Whether anything gives an attribute a value."""
 
     attribute: str = needed("the hole bound to the attribute's name as a string")
-    on: Literal["class", "tree"] = said("look in the class and its bases, or for any assignment in the tree", "class")
+    in_: Literal["class", "tree"] = said("look in the class and its bases, or for any assignment in the tree", "class")
 
 
 @dataclass(frozen=True, slots=True)

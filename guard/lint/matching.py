@@ -71,6 +71,7 @@ class Matcher:
                     yield node, {}, certainty
         for pattern in clause.pattern:
             for node in index.for_pattern(pattern):
+                self.tick()
                 bound = self.unifier.match(pattern, node, {})
                 if bound is not None:
                     yield node, bound, Certainty.YES

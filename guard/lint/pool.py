@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import multiprocessing
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 
 from guard.lint.records import FileResult
 from guard.lint.source import Source
@@ -26,9 +23,17 @@ def spread(sources: Sequence[Source], lint: Callable[[Source], FileResult], jobs
         lint: lints one; never raises.
         jobs: processes to use; 1 stays in this one.
     """
+    if jobs <= 1 or len(sources) < 2:
+        with no_collection():
+            return [lint(source) for source in sources]
+    # A hook on one file never comes here, and does not pay for these imports.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
     # Forked workers share the sources and parsed rules without a copy; with other threads running a fork is not safe.
     can_fork = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
-    if jobs <= 1 or len(sources) < 2 or not can_fork:
+    if not can_fork:
         with no_collection():
             return [lint(source) for source in sources]
     _work.append((sources, lint))

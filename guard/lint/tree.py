@@ -58,7 +58,7 @@ class TreeQuestions:
                 return True
         if self.facts.project is None:
             return bool(_assignment(word).search(self.facts.text.encode()))
-        paths = self.facts.project.holding(word) if test.on == "tree" else (self.facts.path,)
+        paths = self.facts.project.holding(word) if test.in_ == "tree" else (self.facts.path,)
         return any(_assignment(word).search(self.facts.project.data(path) or b"") for path in paths)
 
 
