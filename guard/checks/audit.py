@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from guard.checks import run_check
@@ -16,11 +16,14 @@ from guard.git import Repository
 from guard.history.attribution import attribute
 from guard.history.provenance import origin
 from guard.history.readings import Readings
-from guard.history.repairs import CodeWatch, LineWatch, Watch, repaired_by, road
+from guard.history.repairs import CodeWatch, LineWatch, Watch, WordWatch, repaired_by, road
 from guard.history.sync_changes import judge_sync
+from guard.history.topology import Sync
 from guard.history.trees import load
 from guard.model import Finding, MergeRecord, Outcome, Severity, Side, Status, SyncRow, Verdict
 
+# Breaks that a definition anywhere in the tree may mend.
+_READ_IN_VAIN = frozenset({"GRD302", "GRD303", "GRD312"})
 OTHER_CHECKS = ("textual", "broken")
 
 
@@ -65,14 +68,13 @@ def audit_sync(context: CheckContext, tip: str, date: str, heir: str | None = No
     for name in OTHER_CHECKS:
         run = run_check(name, context)
         outcomes += [run.outcome, *run.result.outcomes]
-        watched += [(finding, [LineWatch.of(finding, readings)]) for finding in run.result.findings]
+        watched += [(finding, [_watch(repository, finding, readings, sync)]) for finding in run.result.findings]
     watched = [(finding, watches) for finding, watches in watched if finding.severity is not Severity.NOTE]
     trees.forget()
-    broken_still = _still_broken(context, [finding for finding, _ in watched], tip)
     opened: list[Finding] = []
     repaired: list[Finding] = []
     for finding, followed in watched:
-        settled = _settle(repository, finding, followed, way, broken_still)
+        settled = _settle(repository, finding, followed, way)
         if settled.repaired_by is None and _given_up(finding, followed, heir):
             continue
         (repaired if settled.repaired_by is not None else opened).append(settled)
@@ -106,21 +108,17 @@ def repaired_since(context: CheckContext) -> tuple[Finding, ...]:
     for group in grouped(told):
         if group[0].verdict.is_loss:
             watches = [CodeWatch(change, sync, trees.base_tree, readings) for change in group]
-            settled = _settle(repository, finding_of(group), watches, way, frozenset())
+            settled = _settle(repository, finding_of(group), watches, way)
             if settled.repaired_by is not None and settled.severity is not Severity.NOTE:
                 repaired.append(settled)
     return tuple(repaired)
 
 
-def _settle(
-    repository: Repository, finding: Finding, watches: Sequence[Watch], way: Sequence[str], broken_still: frozenset[str]
-) -> Finding:
+def _settle(repository: Repository, finding: Finding, watches: Sequence[Watch], way: Sequence[str]) -> Finding:
     """The finding with the commit that repaired it, or as it stands at the tip."""
     tip = way[-1]
-    if finding.fingerprint in broken_still:
-        return finding
     still = [watch for watch in watches if watch.is_open(tip)]
-    if still and not finding.code.startswith("GRD3"):
+    if still:
         standing = [now for watch in still if isinstance(watch, CodeWatch) and (now := watch.standing(tip)) is not None]
         if standing:
             lines = [change.place.line for change in standing]
@@ -131,10 +129,16 @@ def _settle(
     order = {sha: index for index, sha in enumerate(way)}
     last = max(shas, key=lambda sha: order.get(sha, -1), default=None)
     if last is None:
-        if len(way) < 2:
-            return finding
-        last = tip
+        return finding
     return replace(finding, repaired_by=origin(repository.commit(last)))
+
+
+def _watch(repository: Repository, finding: Finding, readings: Readings, sync: Sync) -> Watch:
+    """What to look for in later versions of a finding that is not the judge's."""
+    lines = LineWatch.of(finding, readings)
+    if finding.code in _READ_IN_VAIN and finding.subject:
+        return WordWatch(finding.subject.rpartition(".")[2], lines, repository, sync.merge)
+    return lines
 
 
 def _given_up(finding: Finding, watches: Sequence[Watch], heir: str | None) -> bool:
@@ -142,18 +146,6 @@ def _given_up(finding: Finding, watches: Sequence[Watch], heir: str | None) -> b
     if heir is None or finding.lost_side is not Side.THEIRS or finding.code.startswith("GRD3"):
         return False
     return all(watch.is_open(heir) for watch in watches)
-
-
-def _still_broken(context: CheckContext, findings: Iterable[Finding], tip: str) -> frozenset[str]:
-    """Fingerprints of the breaks that the sync's check still finds with the tip's tree in the place of merged."""
-    if not any(finding.code.startswith("GRD3") for finding in findings):
-        return frozenset()
-    trees = context.trees
-    if tip == trees.sync.checked:
-        return frozenset(finding.fingerprint for finding in findings)
-    later = load(trees.repository, replace(trees.sync, checked=tip))
-    run = run_check("broken", replace(context, trees=later))
-    return frozenset(finding.fingerprint for finding in run.result.findings)
 
 
 def _row(

@@ -47,7 +47,7 @@ def landing_of(repository: Repository, landed: str, head: str | None = None) -> 
     checked = repository.resolve(head or default)
     if checked == commit.sha:
         raise NothingCheckedError(
-            f"{landed} is both what landed and what was checked; name the checked head: --landed {landed} --head REV"
+            f"{landed} is both what landed and what was checked; name the checked head: --landed {landed} --merge REV"
         )
     return Landing(commit.sha, commit.parents[0], checked)
 

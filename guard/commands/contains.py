@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import click
 
 from guard import __version__
+from guard.checks.pins import Pins, broken_in_tree, load_pins
 from guard.commands.check import configured, jobs
 from guard.commands.output import FOUND, OutputOptions, finish, output_options
 from guard.commands.progress import progress
@@ -19,6 +20,7 @@ from guard.history.containment import Branch, Contained, Ledger
 from guard.history.landings import Landings, named, read_landings
 from guard.history.provenance import pull_request
 from guard.history.workers import in_processes
+from guard.lint.ruleset import RuleSet
 from guard.model import Containment, Outcome, Report, Status
 
 
@@ -100,7 +102,8 @@ def _table(
     tell: Callable[[str], None],
 ) -> list[Containment]:
     ledger = Ledger(repository, landings)
-    wanted = [_commits(repository, ledger, text) for text in fixes]
+    pins = {text: pin for text in fixes if (pin := _pin(repository, text)) is not None}
+    wanted = [[] if text in pins else _commits(repository, ledger, text) for text in fixes]
     tell(f"reading {len(wanted)} fixes")
     for commits in wanted:
         for commit in commits:
@@ -109,14 +112,49 @@ def _table(
     tell(f"asking {len(branches)} branches")
 
     def ask(branch: Branch) -> list[Contained]:
-        return [ledger.contains(commits, branch) for commits in wanted]
+        return [
+            ledger.contains(commits, branch) if commits else _holds(pins[text], repository, branch)
+            for text, commits in zip(fixes, wanted, strict=True)
+        ]
 
     answers = in_processes(ask, branches, workers)
     return [
         containment(commits[0], answers[column][line], branch.name, ledger.fix(commits[0]).numeric)
-        for line, commits in enumerate(wanted)
+        if commits
+        else _pinned(pins[text], answers[column][line], branch.name)
+        for line, (text, commits) in enumerate(zip(fixes, wanted, strict=True))
         for column, branch in enumerate(branches)
     ]
+
+
+def _pin(repository: Repository, text: str) -> Pins | None:
+    """The pin of the work tree that has this name or id."""
+    pins = load_pins(repository.work_tree) if repository.work_tree is not None else None
+    if pins is None:
+        return None
+    rules = [rule for rule in pins.rules if text in (rule.id, rule.name)]
+    content = tuple(pin for pin in pins.content if text in (pin.id, pin.name))
+    return Pins(RuleSet(tuple(rules), text), content) if rules or content else None
+
+
+def _holds(pin: Pins, repository: Repository, branch: Branch) -> Contained:
+    """Whether a pin holds in a branch: broken is missing, and without its place it was never there."""
+    findings, outcomes = broken_in_tree(pin, repository, branch.entries)
+    if findings:
+        first = findings[0]
+        return Contained("missing", (first.path, first.line), symbol=first.symbol)
+    if outcomes:
+        return Contained("not-merged", None)
+    places = [path for rule in pin.rules for clause in rule.match if clause.in_ for path in clause.in_.path]
+    places += [pinned.path for one in pin.content for pinned in one.definitions]
+    return Contained("present", (places[0], 1) if places else None, share=1.0)
+
+
+def _pinned(pin: Pins, answer: Contained, revision: str) -> Containment:
+    one = (*pin.rules, *pin.content)[0]
+    place = f"{answer.place[0]}:{answer.place[1]}" if answer.place else None
+    number = one.origin[0] if one.origin else None
+    return Containment(one.name, number, revision, answer.status, place, None, one.summary, one.numeric)
 
 
 def _commits(repository: Repository, ledger: Ledger, text: str) -> list[Commit]:

@@ -12,7 +12,7 @@ from guard.history.effect import Effect, Key, effect_elsewhere, effect_in, with_
 from guard.history.fixes import Fix, FixEdit, read_fix
 from guard.history.landings import Landings, history_of
 from guard.history.overriding import arguments_set, overridden_by
-from guard.history.readings import Readings, top_name
+from guard.history.readings import Readings
 from guard.source.definitions import MODULE, Definition
 
 # Parts of a fix, by weight, from which on it counts as wholly there, and up to which as not there at all.
@@ -215,7 +215,7 @@ class Ledger:
         entry = branch.entries.get(effect.path)
         if entry is None or edit.after is None or not any("(" in s.tokens for s in edit.after.statements):
             return
-        now = self.readings.part(entry.sha, (top_name(edit.symbol),)).definitions.get(edit.key)
+        now = self.readings.definition(entry.sha, edit.key)
         if now is None or now.own == edit.after.own:
             return
         for passed in arguments_set(edit.before, edit.after, now):
@@ -250,9 +250,16 @@ class Ledger:
             here = (edit.path, entry.sha) if entry else None
             found = effect_elsewhere(edit, here, self._defining(edit, branch), self.readings)
             effect = found if found is not None and len(found.lost) < len(effect.verdicts) else effect
-        if effect.lost and entry is not None and not effect.moved:
+        if effect.lost and entry is not None and not effect.moved and self._may_stand(edit, effect, entry.sha):
             effect = with_scattered(edit, effect, self.readings.whole(entry.sha))
         return effect
+
+    def _may_stand(self, edit: FixEdit, effect: Effect, blob: str) -> bool:
+        """Whether the longest word of some lost statement is in the file at all."""
+        data = self.readings.data(blob) or b""
+        made = edit.after.statements if edit.after else ()
+        words = (max(made[new].tokens, key=len) for _, new in effect.lost if new >= 0)
+        return any(word.isidentifier() and word.encode() in data for word in words)
 
     def _defining(self, edit: FixEdit, branch: Branch) -> list[tuple[str, str]]:
         """Files of the branch, other than the edit's own, that define something of the same last name."""

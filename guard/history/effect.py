@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from guard.history import tokens
 from guard.history.elsewhere import Standing, moved_to
 from guard.history.fixes import FixEdit
-from guard.history.readings import Readings, top_name
+from guard.history.readings import Readings
 from guard.history.verdicts import FourForms, judge_statements
 from guard.model import Verdict
 from guard.source.definitions import MODULE, Definition, SourceFile
@@ -138,7 +138,7 @@ def effect_in(edit: FixEdit, blob: str | None, path: str, readings: Readings) ->
     """
     now = None
     if blob is not None:
-        now = readings.part(blob, (top_name(edit.symbol),)).definitions.get(edit.key)
+        now = readings.definition(blob, edit.key)
     return effect_on(edit, now, path)
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
+import textwrap
 from collections.abc import Callable, Iterable
 
 from guard.errors import GitError, NotAnalysedError
 from guard.git import Repository
-from guard.source.definitions import EMPTY, MODULE, SourceFile, parse
+from guard.source.definitions import EMPTY, MODULE, Definition, SourceFile, parse
 from guard.source.segments import split
 from guard.source.text import decode
 
 _HEAD = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 # Texts and syntax trees kept at once; a walk through history goes back to the same few.
-_TEXTS, _TREES = 300, 1200
+_TEXTS, _TREES, _DEFINITIONS = 200, 150, 4000
 
 
 def top_name(symbol: str) -> str:
@@ -31,6 +32,7 @@ class Readings:
         self._digests: dict[str, str] = {}
         self._chunks: dict[str, list[tuple[int, str, str]] | None] = {}
         self._parsed: dict[tuple[str, str], SourceFile] = {}
+        self._definitions: dict[tuple[str, str, int], Definition | None] = {}
 
     def data(self, name: str) -> bytes | None:
         """The bytes of a version; None where there is none.
@@ -82,13 +84,40 @@ class Readings:
 
         return self._assemble(name, keep, names)
 
+    def definition(self, name: str, key: tuple[str, int]) -> Definition | None:
+        """One definition of a version; None where it has none of this name.
+
+        Of a method only its own lines are parsed, under the head of its class: classes are large, and a walk through
+        history asks for one method in many versions of them.
+
+        Arguments:
+            key: dotted name, and which of several definitions of that name.
+        """
+        known = (self.digest(name), *key)
+        if known not in self._definitions:
+            if len(self._definitions) > _DEFINITIONS:
+                self._definitions.clear()
+            self._definitions[known] = self._find(name, key)
+        return self._definitions[known]
+
+    def _find(self, name: str, key: tuple[str, int]) -> Definition | None:
+        symbol, number = key
+        top, _, method = symbol.partition(".")
+        if method and "." not in method and number == 0:
+            pieces = [(start, text) for start, title, text in self.chunks(name) if title == top]
+            found = narrowed(pieces[0][1], method) if len(pieces) == 1 else None
+            file = _parse("\n" * (pieces[0][0] + found[0]) + found[1]) if found is not None else None
+            if file is not None:
+                return next((d for d in file.definitions.values() if d.last_name == method), None)
+        return self.part(name, (top,)).definitions.get(key)
+
     def without(self, name: str, known: frozenset[str]) -> SourceFile:
         """The definitions of a version that stand in pieces whose text is not among the known ones."""
         return self._assemble(name, lambda _title, text: text not in known, None)
 
     def whole(self, name: str) -> SourceFile:
         """All definitions of a version."""
-        return self._assemble(name, lambda _title, _text: True, None)
+        return self._assemble(name, lambda _title, _text: True, frozenset("*"))
 
     def _assemble(self, name: str, keep: Callable[[str, str], bool], names: frozenset[str] | None) -> SourceFile:
         key = (self.digest(name), "\0".join(sorted(names))) if names is not None else None
@@ -117,6 +146,29 @@ class Readings:
         except NotAnalysedError:
             return None
         return [(start, _title(chunk), chunk) for start, chunk in split(text)]
+
+
+def narrowed(text: str, method: str) -> tuple[int, str] | None:
+    """The lines of one method, its decorators included, out of the text of its class: (0-based line, text).
+
+    Returns:
+        None where the class has no method of that name, several, or lines that do not tell where it ends.
+    """
+    head = re.compile(rf"^([ \t]+)(?:async[ \t]+)?def[ \t]+{re.escape(method)}\b", re.MULTILINE)
+    matches = list(head.finditer(text))
+    if len(matches) != 1:
+        return None
+    indent = matches[0].group(1)
+    lines = text.split("\n")
+    first = text.count("\n", 0, matches[0].start())
+    last = first + 1
+    while last < len(lines) and (
+        not lines[last].strip() or lines[last].startswith((indent + " ", indent + "\t", indent + ")", indent + "#"))
+    ):
+        last += 1
+    while first > 0 and lines[first - 1].startswith(indent + "@"):
+        first -= 1
+    return first, textwrap.dedent("\n".join(lines[first:last])) + "\n"
 
 
 def _title(chunk: str) -> str:

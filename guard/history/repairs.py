@@ -118,6 +118,30 @@ class LineWatch:
         )
 
 
+@dataclass(slots=True)
+class WordWatch:
+    """A name read in vain: open while the reading lines stand and no more files define the name than the sync had."""
+
+    word: str
+    lines: LineWatch
+    repository: Repository
+    merge: str
+    _defining: dict[str, int] = field(default_factory=dict)
+
+    def is_open(self, commit: str) -> bool:
+        """Whether the name is still read in vain."""
+        return self.lines.is_open(commit) and self._count(commit) <= self._count(self.merge)
+
+    def _count(self, commit: str) -> int:
+        if commit not in self._defining:
+            name = re.escape(self.word)
+            option = name.replace("_", "-")
+            pattern = rf"(def|class)[ \t]+{name}\b|\b{name}[ \t]*(:[^=]+)?=[^=]|import .*\b{name}\b|--{option}\b"
+            output = self.repository.git("grep", "-l", "-E", "-e", pattern, commit, "--", accept=(0, 1))
+            self._defining[commit] = output.count(b"\n")
+        return self._defining[commit]
+
+
 def road(repository: Repository, merge: str, tip: str) -> tuple[str, ...]:
     """The commits from a merge to a tip, oldest first: at each step back the first parent that contains the merge.
 

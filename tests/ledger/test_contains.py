@@ -147,6 +147,13 @@ def test_missing_lists_numeric_fixes_first_and_who_brings_them(
     assert rows[0]["subject"] == SUBJECT
 
 
+def test_a_pin_is_a_fix_too(forked: Workshop, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(forked.folder, monkeypatch, "learn", "fix")
+    rows = ask("pin-58-fix-the-sequence-loss-scale-for-several", "--in", "main", "dev")
+    assert status(rows) == ["present", "missing"]
+    assert rows[0]["pr"] == 58
+
+
 def test_exit_code_on_request(forked: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(forked.folder, monkeypatch, "contains", "fix", "--in", "dev").return_value == 0
     assert run(forked.folder, monkeypatch, "contains", "fix", "--in", "dev", "--exit-code").return_value == 1

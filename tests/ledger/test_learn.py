@@ -25,7 +25,7 @@ EDITS = {
     "statement added": ("total = a + b", "total = a + b\n    total = total.float()"),
     "statement moved": ("a = unpad(a)\n    total = bias(a)", "total = bias(a)\n    a = unpad(a)"),
     "guard added": ("total = a + b\n    send(total)", "total = a + b\n    if group is not None:\n        send(total)"),
-    "condition": ("total = a\n    if a is not None:\n        total = b", "total = a\n    if a is None:\n        total = b"),
+    "condition": ("if a is not None:\n        total = b", "if a is None:\n        total = b"),
     "dtype": ("total = softmax(a).float()", "total = softmax(a.float())"),
     "assignment": ("self.keep = True\n    total = a", "self.keep = a in b\n    total = a"),
     "positional": ("total = gather(a, 0)", "total = gather(a, 1)"),
