@@ -87,10 +87,23 @@ def output_options(command: _Command) -> _Command:
             "formats",
             multiple=True,
             metavar="FORMAT[=FILE]",
+            shell_complete=_complete_format,
             help=f"Write the report as {', '.join(FORMATS)}; repeat it as FORMAT=FILE for several. Default: text.",
         ),
-        click.option("--select", multiple=True, metavar="CODE", help="Only these codes, prefixes or names."),
-        click.option("--ignore", multiple=True, metavar="CODE", help="Not these codes, prefixes or names."),
+        click.option(
+            "--select",
+            multiple=True,
+            shell_complete=_complete_code,
+            metavar="CODE",
+            help="Only these codes, prefixes or names.",
+        ),
+        click.option(
+            "--ignore",
+            multiple=True,
+            shell_complete=_complete_code,
+            metavar="CODE",
+            help="Not these codes, prefixes or names.",
+        ),
         click.option(
             "--fail-on",
             type=click.Choice([*(severity.value for severity in Severity), "never"]),
@@ -108,6 +121,15 @@ def output_options(command: _Command) -> _Command:
     for option in reversed(options):
         decorated = option(decorated)
     return decorated  # type: ignore[no-any-return]
+
+
+def _complete_format(_context: click.Context, _option: click.Parameter, start: str) -> list[str]:
+    return [name for name in FORMATS if name.startswith(start)]
+
+
+def _complete_code(_context: click.Context, _option: click.Parameter, start: str) -> list[str]:
+    names = (choice for code, (name, _) in CODES.items() for choice in (code, name))
+    return [choice for choice in names if choice.startswith(start)]
 
 
 def finish(report: Report, options: OutputOptions, covered: Covered | None = None, link_base: str | None = None) -> int:

@@ -34,18 +34,32 @@ def render(report: Report, view: View) -> str:
     groups = group(finding for finding in report.findings if view.shows(finding))
     parts = ["\n".join(_open(report, view, groups)) + "\n"]
     room = limit - len(parts[0].encode()) - _SPARE
+    blocks, left = _fitting(_folded(report, view, groups), room)
+    parts += blocks
+    room -= sum(len(block.encode()) for block in blocks)
+    evidence, more = _fitting((_evidence(finding, view) for found in groups for finding in found.findings), room)
+    if evidence:
+        title = f"Evidence of {plural(len(evidence), 'finding')}, worst first"
+        parts.append(f"\n<details><summary>{title}</summary>\n{''.join(evidence)}\n</details>\n")
+    if left + more:
+        said = plural(left + more, "part")
+        parts.append(f"\n{said} left out for size; the JSON, SARIF and HTML reports hold everything.\n")
+    return "".join(parts)
+
+
+def _fitting(blocks: Iterable[str], room: int) -> tuple[list[str], int]:
+    """The blocks that fit into `room` bytes, in order, each set apart; and how many did not."""
+    taken: list[str] = []
     left = 0
-    for block in _folded(report, view, groups):
+    for block in blocks:
         part = f"\n{block}\n"
         size = len(part.encode())
         if size > room:
             left += 1
-            continue
-        room -= size
-        parts.append(part)
-    if left:
-        parts.append(f"\n{plural(left, 'part')} left out for size; the JSON, SARIF and HTML reports hold everything.\n")
-    return "".join(parts)
+        else:
+            room -= size
+            taken.append(part)
+    return taken, left
 
 
 def _open(report: Report, view: View, groups: list[Group]) -> Iterator[str]:
@@ -140,7 +154,6 @@ def _folded(report: Report, view: View, groups: list[Group]) -> Iterator[str]:
         lines = [f"- {plain(outcome_sentence(outcome))}" for outcome in left[:200]]
         lines += [f"- {plain(notice)}" for notice in report.notices]
         yield _fold(f"Not checked and notices: {len(lines)}", "\n".join(lines))
-    yield from (_evidence(finding, view) for found in groups for finding in found.findings)
 
 
 def _repaired(findings: list[Finding], view: View) -> Iterator[str]:
