@@ -18,9 +18,9 @@ import click
 from guard import __version__
 from guard.commands.check import configured
 from guard.commands.output import OutputOptions, finish, output_options
+from guard.commands.related import with_lint, with_report
 from guard.commands.selection import load_config
 from guard.errors import GuardError
-from guard.invariance.related import with_lint, with_report
 from guard.invariance.selection import SelectionError, compile_expression
 from guard.invariance.selftest import run as run_self_test
 from guard.invariance.session import Request, records

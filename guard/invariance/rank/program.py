@@ -1,4 +1,4 @@
-"""The list of rank programs by name, and what one rank does for one run."""
+"""What one rank does for one run."""
 
 from __future__ import annotations
 
@@ -9,19 +9,9 @@ import torch
 
 from guard.invariance.case import Run
 from guard.invariance.rank import adapt, shims
+from guard.invariance.rank.programs import PROGRAMS
 from guard.invariance.rank.shard import Shard
 from guard.invariance.rank.world import build_groups, leave_groups
-
-PROGRAMS: dict[str, str] = {
-    "router": "guard.invariance.rank.router",
-    "gpt": "guard.invariance.rank.gpt",
-    "mtp_dense": "guard.invariance.rank.mtp_dense",
-    "padding": "guard.invariance.rank.padding",
-    "delta_net": "guard.invariance.rank.delta_net",
-    "experts": "guard.invariance.rank.experts",
-    "norm": "guard.invariance.rank.norm",
-    "entropy": "guard.invariance.rank.entropy",
-}
 
 
 def prepare(device: str) -> None:
