@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from guard import __version__
-from guard.commands.output import NOTHING_CHECKED, OutputOptions, finish, output_options
+from guard.commands.output import FOUND, NOTHING_CHECKED, OutputOptions, finish, output_options
 from guard.commands.selection import (
     RangeOptions,
     Selection,
@@ -20,7 +20,7 @@ from guard.commands.selection import (
     select,
 )
 from guard.config import Config
-from guard.errors import GitError
+from guard.errors import GitError, GuardError
 from guard.git import Repository
 from guard.memory.baseline import covered_by
 from guard.memory.cache import DiskStore
@@ -37,6 +37,8 @@ from guard.source.store import FactStore, NullStore
     metavar="REV",
     help="Compare what landed as REV with the checked head (--merge; else REV's second parent, or HEAD).",
 )
+@click.option("--fix", is_flag=True, help="Make the safe edits of lint findings in PATHs, then lint.")
+@click.option("--diff", is_flag=True, help="Print these edits as a patch; exit 1 if there are any.")
 @click.option("--config", "config_file", metavar="FILE", help="Settings, instead of the repository's own.")
 @click.option("--debug", is_flag=True, hidden=True, help="Let unexpected errors through with their traceback.")
 @output_options
@@ -45,6 +47,8 @@ def check(
     chosen: RangeOptions,
     hook: bool,
     landed: str | None,
+    fix: bool,
+    diff: bool,
     config_file: str | None,
     debug: bool,
     output: OutputOptions,
@@ -54,6 +58,11 @@ def check(
     With PATHs the rules see these files and folders, whole. With a range they see what it changed. With neither, the
     merge in progress (or HEAD, where it is a merge) is judged and the work tree is linted.
     """
+    if fix or diff:
+        if chosen.given or hook or landed is not None:
+            raise GuardError("--fix and --diff edit the work tree: give PATHs, and no range")
+        changed = _fix(paths or (".",), config_file, output, write=fix and not diff)
+        return FOUND * bool(changed) if diff else _lint_only(paths or (".",), config_file, output)
     if paths and not chosen.given and not hook and landed is None:
         return _lint_only(paths, config_file, output)
     try:
@@ -90,6 +99,15 @@ def _judge(repository: Repository, selection: Selection, config: Config, output:
         report = accepted_by_commits(repository, judge_selection(repository, selection, config, settings))
     status = finish(report, output, covered_by(report))
     return NOTHING_CHECKED if status == 0 and selection.unanswered else status
+
+
+def _fix(paths: tuple[str, ...], config_file: str | None, output: OutputOptions, write: bool) -> int:
+    from guard.commands.fixing import fix_paths
+
+    root = _root()
+    config = load_config(None, config_file) if config_file else _config_of(root)
+    output = configured(output, config, root)
+    return fix_paths(paths, config, root, output.select, output.ignore, write)
 
 
 def _lint_only(

@@ -44,13 +44,11 @@ def lint_paths(paths: Sequence[str], config: Config, root: Path, jobs: int, stor
     """
     rules = rules_for(config, root)
     sources, unread = [], []
-    for file in _files(paths):
-        shown = _shown(file, root)
-        if not _excluded(shown, config):
-            try:
-                sources.append(Source(shown, file.read_bytes()))
-            except OSError as error:
-                unread.append(Outcome("lint", Status.SKIPPED, f"cannot be read: {error.strerror}", 0.0, shown))
+    for file, shown in files_of(paths, config, root):
+        try:
+            sources.append(Source(shown, file.read_bytes()))
+        except OSError as error:
+            unread.append(Outcome("lint", Status.SKIPPED, f"cannot be read: {error.strerror}", 0.0, shown))
     result = lint_sources(sources, rules, project=ProjectIndex.of_directory(root), jobs=jobs, store=store)
     pinned = content_broken(load_pins(root), {source.path: source.data for source in sources})
     findings = tuple(as_broken(finding) if _is_pin(finding) else finding for finding in result.findings)
@@ -111,6 +109,18 @@ def _lint_tree(
     sources = [Source(path, repository.blob(tree[path].sha)) for path in paths]
     project = ProjectIndex.of_tree(tree, repository.blob)
     return lint_sources(sources, rules, project=project, jobs=jobs, store=store)
+
+
+def files_of(paths: Sequence[str], config: Config, root: Path) -> Iterator[tuple[Path, str]]:
+    """Files to lint, each once, with the path that findings show; what the configuration excludes is left out.
+
+    Raises:
+        GuardError: a path does not exist.
+    """
+    for file in _files(paths):
+        shown = _shown(file, root)
+        if not _excluded(shown, config):
+            yield file, shown
 
 
 def _files(paths: Sequence[str]) -> Iterator[Path]:
