@@ -96,6 +96,10 @@ class FileLinter:
         self._prefilter = Prefilter(rules)
         self._active = {key: rule.id for rule in rules for key in (rule.id, rule.name)}
 
+    def looks_at(self, data: bytes) -> bool:
+        """Whether any rule can find something in these bytes."""
+        return bool(self._prefilter.rules(data))
+
     def lint(self, source: Source) -> FileResult:
         """Findings of one file; one that cannot be analysed gives an outcome and nothing else, never an exception."""
         if self.project is not None:
