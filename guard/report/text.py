@@ -150,7 +150,8 @@ def _four_trees(finding: Finding, paint: Paint, width: int) -> list[str]:
 
 def _foot(report: Report, view: View, paint: Paint, width: int) -> list[str]:
     """The counts, what was not checked, the notices, the timings, and how to see more."""
-    lines = [""] if report.findings or report.merges else []
+    tables = report.merges or report.syncs or report.contains or report.invariance
+    lines = [""] if report.findings or tables else []
     lines.append(paint(totals(report, view), "bold") + _scope(report))
     troubled = [outcome for outcome in report.outcomes if outcome.status is not Status.RAN]
     troubled.sort(key=lambda outcome: outcome.status is not Status.FAILED)
@@ -166,7 +167,7 @@ def _foot(report: Report, view: View, paint: Paint, width: int) -> list[str]:
     if view.timings:
         lines += [f"{outcome.seconds:8.2f} s  {outcome.check}" for outcome in report.outcomes if not outcome.subject]
     worst = next((found for found in group(report.findings) if view.shows(found.worst)), None)
-    if worst is not None:
+    if worst is not None and report.command == "check":
         lines.append(paint(f"whole evidence: guard explain {worst.worst.fingerprint}", "dim"))
     return lines
 

@@ -56,13 +56,13 @@ def containment_lines(rows: Sequence[Containment], paint: Paint, width: int) -> 
     if not rows:
         return []
     revs = list(dict.fromkeys(row.rev for row in rows))
-    fixes = list(dict.fromkeys((row.fix, row.pr, row.subject) for row in rows))
+    fixes = {row.fix: row for row in rows}
     found = {(row.fix, row.rev): row for row in rows}
     body = []
-    for fix, pull, subject in fixes:
-        name = f"#{pull}" if pull is not None else fix[:10]
+    for fix, one in fixes.items():
+        name = f"#{one.pr}" if one.pr is not None else fix[:10]
         cells = [found[fix, rev].status if (fix, rev) in found else "–" for rev in revs]
-        body.append([name, *cells, one_line(subject)])
+        body.append([name, *cells, one_line(one.subject)])
     lines = table(["fix", *(one_line(rev) for rev in revs), ""], body, paint, width)
     for row in rows:
         if row.status not in _GOOD and row.status != "not-merged" and (row.place or row.by):
