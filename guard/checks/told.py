@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from guard.checks.wording import message_of
 from guard.codes import name_of
 from guard.history.changes import JudgedChange, Piece
-from guard.history.numeric import is_test
+from guard.history.numeric import is_numeric, is_test
 from guard.model import Confidence, Finding, Related, Severity, Verdict, fingerprint
 
 _CODE = {
@@ -26,7 +26,7 @@ def finding_of(group: Sequence[JudgedChange], tests_there: Sequence[str] = ()) -
     first = max(group, key=lambda change: (change.numeric, len(change.pieces)))
     verdict = next(kind for kind in _WORST_FIRST if any(change.verdict is kind for change in group))
     pieces = [piece for change in group for piece in change.pieces]
-    lead = max(first.pieces, key=lambda piece: (bool(piece.missing), not piece.imported))
+    lead = max(first.pieces, key=lambda p: (p.verdict is verdict, bool(p.missing), not p.imported, is_numeric(p.words)))
     code = _code(first, verdict)
     numeric = any(change.numeric for change in group)
     severity, confidence = _severity(group, pieces, verdict, numeric)
@@ -73,7 +73,12 @@ def _severity(
     likely = [piece for piece in pieces if not piece.rewritten]
     untouched = any(not piece.contested for piece in pieces)
     confidence = Confidence.HIGH if untouched else Confidence.MEDIUM if likely else Confidence.LOW
-    if first.reason.startswith("the other side has its own"):
+    if all(change.carried for change in group):
+        back = all(piece.back and not piece.missing for piece in pieces)
+        return (Severity.NOTE if back else Severity.WARNING), Confidence.LOW
+    if all(piece.imported for piece in pieces):
+        return Severity.WARNING, confidence
+    if first.elsewhere:
         return Severity.WARNING, Confidence.LOW
     if is_test(first.place.path):
         return Severity.WARNING, confidence

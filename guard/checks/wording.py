@@ -32,6 +32,8 @@ def message_of(group: Sequence[JudgedChange], verdict: Verdict, tests_there: Seq
         parts.append(f"{_listed(back)}, which {first.side.value} had removed, {count} {end}")
     if first.reason and parts and (missing or back):
         parts.append(first.reason)
+    if first.elsewhere and missing:
+        parts.append(f"{first.elsewhere} has something like it")
     text = "; ".join(parts)
     if first.origins:
         origin = first.origins[0]

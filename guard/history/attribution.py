@@ -9,7 +9,7 @@ from dataclasses import replace
 from guard.git import Repository
 from guard.history.changes import JudgedChange, Piece
 from guard.history.provenance import Strokes, blamed, origins, strokes, telling
-from guard.history.topology import Sync
+from guard.history.topology import Sync, tells_of_sync
 from guard.model import Origin, Side, Verdict
 
 # This share of a lost piece's lines must have been put in and taken out by the other side to count as its decision.
@@ -39,9 +39,49 @@ def attribute(repository: Repository, sync: Sync, changes: Sequence[JudgedChange
         else Strokes()
         for side in Side
     }
+    for side in Side:
+        _ask_merges(repository, tips[side], sync.bases, [c for c in changes if c.side is side], known[side])
     split = [part for change in changes for part in _split(change, known[change.side], known[change.side.other])]
     facts = origins(repository, (sha for _, shas, by in split for sha in (*shas, *([by] if by else []))))
-    return [_with(change, shas, by, facts) for change, shas, by in split]
+    synced = _syncs(repository, tips, split, facts)
+    return [
+        replace(_with(change, shas, by, facts), carried=bool(shas) and synced.issuperset(shas))
+        for change, shas, by in split
+    ]
+
+
+def _ask_merges(
+    repository: Repository, tip: str, bases: Sequence[str], changes: Sequence[JudgedChange], known: Strokes
+) -> None:
+    """Look in the merges' own edits for the lines that no other commit of the side accounts for."""
+    silent = [p for c in changes for p in c.pieces if not _votes(p, known, c.source.path)]
+    lines = {line for piece in silent for line in (*piece.missing_lines, *piece.back_lines)}
+    paths = {c.source.path for c in changes if any(piece in silent for piece in c.pieces)} if lines else set()
+    if not paths:
+        return
+    more = strokes(repository, tip, bases, lines, sorted(paths), merges=True)
+    for line in lines:
+        known.added[line] += more.added.get(line, ())
+        known.removed[line] += more.removed.get(line, ())
+
+
+def _syncs(
+    repository: Repository,
+    tips: dict[Side, str],
+    split: Sequence[tuple[JudgedChange, tuple[str, ...], str]],
+    facts: dict[str, Origin],
+) -> frozenset[str]:
+    """Of the commits behind the changes, those that brought the other side in: their edits are no work of the side."""
+    found = set()
+    sides = {sha: change.side for change, shas, _ in split for sha in shas}
+    for sha, side in sides.items():
+        if sha in facts and tells_of_sync(facts[sha].subject):
+            found.add(sha)
+            continue
+        parents = repository.commit(sha).parents
+        if len(parents) > 1 and any(repository.is_ancestor(parent, tips[side.other]) for parent in parents[1:]):
+            found.add(sha)
+    return frozenset(found)
 
 
 def _split(change: JudgedChange, own: Strokes, other: Strokes) -> Iterable[tuple[JudgedChange, tuple[str, ...], str]]:
@@ -80,7 +120,7 @@ def _part(change: JudgedChange, pieces: tuple[Piece, ...]) -> JudgedChange:
 
     first = pieces[0]
     place = replace(change.place, line=first.line, end_line=max(first.line, pieces[-1].end_line))
-    numeric = not is_test(place.path) and any(is_numeric(piece.words) for piece in pieces)
+    numeric = not is_test(place.path) and any(is_numeric(piece.words) for piece in pieces if not piece.imported)
     subject = next((piece.subject for piece in pieces if piece.subject), None)
     return replace(change, place=place, pieces=pieces, numeric=numeric, subject=subject, size=len(pieces))
 

@@ -68,7 +68,9 @@ class JudgedChange:
         numeric: the lost part can alter a computed number.
         subject: the identifier that the change is about, if one.
         origins: commits behind the lost part, newest first; empty until history was asked.
+        carried: only syncs of the other side made it what it is: what an earlier one dropped, and no work of this side.
         by: the commit that superseded or removed it, where one did.
+        elsewhere: a file of merged that holds much of a lost definition in another form, or empty.
         reason: why the verdict is what it is, where that needs saying.
     """
 
@@ -82,5 +84,7 @@ class JudgedChange:
     numeric: bool = False
     subject: str | None = None
     origins: tuple[Origin, ...] = ()
+    carried: bool = False
     by: Origin | None = None
+    elsewhere: str = ""
     reason: str = ""

@@ -19,6 +19,7 @@ from guard.source.definitions import EMPTY, MODULE, Definition, SourceFile
 
 Key = tuple[str, int]
 SUBSTANTIAL = 8  # statements from which on the content of a definition tells where it went
+DISTINCTIVE = 12  # characters of a name that two definitions do not share by chance
 HOLLOW = 0.25  # share of the base's statements below which a definition is only a shell of what it was
 TOUCHED = 0.75  # similarity from which on the other side only touched what a side deleted
 
@@ -178,7 +179,7 @@ class _SideJudge:
             yield from self._compare(None, after, None, standing.merged, standing)
             return
         self.whole.add(after.key)
-        yield self._gone(after, Verdict.LOST, "")
+        yield replace(self._gone(after, Verdict.LOST, ""), elsewhere=self._other_form(after))
 
     def _deleted(self, before: Definition) -> Iterator[JudgedChange]:
         now = self.forms.merged.definitions.get(before.key)
@@ -258,7 +259,7 @@ class _SideJudge:
         return self.elsewhere.file(tree, path)
 
     def _change(self, at: Place, where: Place, verdict: Verdict, pieces: tuple[Piece, ...], hunk: Hunk) -> JudgedChange:
-        numeric = not is_test(at.path) and any(is_numeric(piece.words) for piece in pieces)
+        numeric = not is_test(at.path) and any(is_numeric(p.words) for p in pieces if not p.imported)
         subject = next((piece.subject for piece in pieces if piece.subject), None)
         size = max(1, len(hunk.fates))
         return JudgedChange(at, where, self.side, verdict, "statements", size, pieces, numeric, subject)
@@ -396,6 +397,17 @@ class _SideJudge:
                 fresh_only=True,
             )
         return found
+
+    def _other_form(self, after: Definition) -> str:
+        """A file of merged that holds much of a definition with another name or cut, or has one of its name."""
+        named = next(self.elsewhere.standing(after.last_name, "", alone=True), None)
+        distinctive = len(after.last_name) >= DISTINCTIVE and not after.last_name.startswith("__")
+        if named is not None and distinctive and named.merged.kind == after.kind:
+            return named.path
+        file = self.forms.of(self.side)
+        text = map(str.strip, file.lines[after.line - 1 : after.end_line])
+        held = next(self.elsewhere.holding(text, ""), None)
+        return held.path if held is not None else ""
 
     def _enclosed(self, definition: Definition) -> bool:
         """Whether a definition around it was told as a whole already."""

@@ -166,7 +166,12 @@ def one_parent_message(commit: Commit) -> str:
 
 def looks_like_sync(commit: Commit) -> bool:
     """Whether a commit with one parent tells of a sync in its subject."""
-    return len(commit.parents) == 1 and bool(_SYNC_SUBJECT.search(commit.subject))
+    return len(commit.parents) == 1 and tells_of_sync(commit.subject)
+
+
+def tells_of_sync(subject: str) -> bool:
+    """Whether the first line of a message tells of a sync with another branch."""
+    return bool(_SYNC_SUBJECT.search(subject))
 
 
 def _met(repository: Repository, commit: Commit, checked: str, others: tuple[str, ...] = ()) -> Sync | None:

@@ -192,11 +192,15 @@ def judge_surplus(forms: FourForms, spare: Callable[[str], bool]) -> list[Hunk]:
         spare: whether the file has more statements with a text than either side, and the base has one.
     """
     from_other = set(forms.other_merged)
+    fresh = set(forms.fresh) - from_other
+    # The base's own place, while the side's one is aligned with another statement of merged: the side had moved it.
+    fresh.update(
+        k for k, i in enumerate(forms.merged_base) if i >= 0 and forms.merged_side[k] < 0 and forms.base_side[i] >= 0
+    )
     return [
         Hunk(0, 0, 0, 0, [Fate(Verdict.REVIVED, merged=k)])
-        for k in list(forms.fresh)
-        if k not in from_other
-        and forms.merged[k].kind == "statement"
+        for k in sorted(fresh)
+        if forms.merged[k].kind == "statement"
         and len(tokens.content(forms.merged[k].tokens)) >= SAYS_SOMETHING
         and spare(forms.merged[k].text)
     ]
