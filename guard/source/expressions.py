@@ -19,7 +19,9 @@ def dotted(node: ast.expr) -> str:
 
 
 def last_name(node: ast.expr) -> str:
-    """The last name of a name or attribute, else an empty string."""
+    """The last name of a name or attribute, or of what a `partial` wraps; else an empty string."""
+    if isinstance(node, ast.Call) and node.args and dotted(node.func).rpartition(".")[2] == "partial":
+        return last_name(node.args[0])
     if isinstance(node, ast.Name):
         return node.id
     return node.attr if isinstance(node, ast.Attribute) else ""

@@ -11,15 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from guard.checks.broken.comparison import Comparison
 from guard.checks.broken.difference import PARENTS, Break, State, is_new, origin_side
 from guard.checks.broken.gathering import FourWorlds, is_test
-from guard.checks.broken.givers import Givers
-from guard.checks.broken.modules import Target
+from guard.checks.broken.modules import ModuleView, Target
 from guard.checks.broken.world import World
 from guard.model import Confidence, Related, Severity, Side
-from guard.source.outline import Access, Flag
+from guard.source.outline import Access, ClassOutline, Flag
 
 _OBJECTS = {"object", "class", "super"}
+
+
+Key = tuple[str, tuple[str, str] | None]
 
 
 class Reader(NamedTuple):
@@ -33,22 +36,31 @@ class Reader(NamedTuple):
     owner: tuple[str, str] | None  # file and class of the receiver, where it is known
 
 
-def missing_attributes(worlds: FourWorlds) -> Iterator[Break]:
+def missing_attributes(comparison: Comparison) -> Iterator[Break]:
     """Breaks by lost definition."""
-    check = _AttributeCheck(worlds)
-    groups: dict[tuple[str, tuple[str, str] | None], list[Reader]] = {}
+    check = _AttributeCheck(comparison)
+    groups: dict[Key, list[Reader]] = {}
     for reader in check.readers():
         if is_new(check.states(reader)):
             groups.setdefault((reader.name, reader.owner), []).append(reader)
-    for (name, owner), readers in groups.items():
+    for (name, owner), readers in _joined(groups).items():
         yield check.broken(name, owner, readers)
 
 
+def _joined(groups: dict[Key, list[Reader]]) -> dict[Key, list[Reader]]:
+    """Reads through a receiver of unknown class belong to the one class that lost the attribute, if it is one."""
+    for name, owner in list(groups):
+        owners = [key for key in groups if key[0] == name and key[1] is not None]
+        if owner is None and len(owners) == 1:
+            groups[owners[0]] += groups.pop((name, owner))
+    return groups
+
+
 class _AttributeCheck:
-    def __init__(self, worlds: FourWorlds) -> None:
-        self._worlds = worlds
-        self._givers = {tree: Givers(worlds, tree) for tree in ("merged", "base", *PARENTS)}
-        self.lost = _lost(worlds)
+    def __init__(self, comparison: Comparison) -> None:
+        self._worlds = comparison.worlds
+        self._givers = comparison.givers
+        self.lost = _lost(comparison.worlds)
         self._accesses: dict[tuple[str, str], dict[tuple[str, str], list[tuple[Access, int]]]] = {}
 
     def readers(self) -> Iterator[Reader]:
@@ -80,7 +92,7 @@ class _AttributeCheck:
         if receiver.kind == "module" or receiver.kind in {"external", "function"}:
             return True, None
         if receiver.kind in _OBJECTS:
-            return self._class_gives(world, tree, receiver, name), (receiver.path, receiver.name)
+            return self._class_gives(world, tree, receiver, name), self._loser(receiver, name)
         return self._givers[tree].anywhere(name, tests=is_test(path)), None
 
     def _class_gives(self, world: World, tree: str, receiver: Target, name: str) -> bool:
@@ -93,15 +105,21 @@ class _AttributeCheck:
             return True
         return self._givers[tree].below(receiver.path, receiver.name, name)
 
-    def _was_there(self, receiver: Target, name: str) -> bool:
-        """Whether a parent's version of the class, or of its bases in the repository, gave the attribute."""
+    def _was_there(self, receiver: Target, name: str) -> tuple[str, str] | None:
+        """The class of a parent's tree that gave the attribute: the receiver's, or a base of it in the repository."""
         for tree in PARENTS:
             world = self._worlds[tree]
             path = self._worlds.path_in(tree, receiver.path)
-            order = world.order(path, receiver.name)[0] if path else ()
-            if any(name in kind.members or name in kind.stored for _, kind in order):
-                return True
-        return False
+            for at, kind in world.order(path, receiver.name)[0] if path else ():
+                if name in kind.members or name in kind.stored:
+                    return at, kind.qualname
+        return None
+
+    def _loser(self, receiver: Target, name: str) -> tuple[str, str]:
+        """The class of merged that lost the attribute: the receiver's, or the base that a parent has it in."""
+        order = self._worlds.merged.order(receiver.path, receiver.name)[0]
+        was = self._was_there(receiver, name)
+        return was if was and any((at, kind.qualname) == was for at, kind in order) else (receiver.path, receiver.name)
 
     def states(self, reader: Reader) -> Callable[[str], State]:
         """What each tree says of the same read."""
@@ -142,6 +160,7 @@ class _AttributeCheck:
                 places[tree] = at
         sides = [Side(tree) for tree in places]
         related = [Related(r.path, r.line, f"read in {r.access.scope or '<module>'}") for r in readers[1:20]]
+        related += self._doubles(name, owner)
         home = self._home(owner, places)
         if home:
             related.append(Related(home[0], home[1], f"where `{name}` is missing"))
@@ -164,6 +183,22 @@ class _AttributeCheck:
             definition=name,
             definition_places=places,
         )
+
+    def _doubles(self, name: str, owner: tuple[str, str] | None) -> list[Related]:
+        """Other classes that lost the same attribute: test doubles of the class, mostly."""
+        found = []
+        for path in self._worlds.paths:
+            after = self._worlds.merged.view(path)
+            for tree in PARENTS:
+                there = self._worlds.path_in(tree, path)
+                before = self._worlds[tree].view(there) if there else None
+                if not before or not after or name not in before.outline.words or before.outline is after.outline:
+                    continue
+                for kind in _losers(before, after, name):
+                    if (path, kind.qualname) != owner:
+                        line = after.line_of(after.classes[kind.qualname][0])
+                        found.append(Related(path, line, f"`{kind.qualname}` lost `{name}` of {tree} too"))
+        return found[:5]
 
     def _home(self, owner: tuple[str, str] | None, places: dict[str, tuple[str, int]]) -> tuple[str, int] | None:
         """The place in merged where the definition should stand: its class, or the file that a parent has it in."""
@@ -210,6 +245,14 @@ def _all_given(world: World, paths: Iterable[str]) -> set[str]:
         for _, segment in view.outline.parts if view else ():
             given |= segment.attributes
     return given
+
+
+def _losers(before: ModuleView, after: ModuleView, name: str) -> Iterator[ClassOutline]:
+    """Classes of a file that gave an attribute before and do not after."""
+    for qualname, kinds in before.classes.items():
+        now = after.classes.get(qualname)
+        if now and not any(name in kind.members or name in kind.stored for kind in now):
+            yield from (kind for kind in kinds if name in kind.members or name in kind.stored)
 
 
 def _lost_members(world: World, there: str, merged: World, path: str) -> Iterator[str]:

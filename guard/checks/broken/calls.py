@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from guard.checks.broken.callees import Callee, callees
+from guard.checks.broken.comparison import Comparison
 from guard.checks.broken.difference import PARENTS, Break, State, is_new, origin_side
-from guard.checks.broken.gathering import FourWorlds, is_test
+from guard.checks.broken.gathering import is_test
+from guard.checks.broken.reach import shown
 from guard.checks.broken.world import World
 from guard.model import Related, Side
 from guard.source.outline import Call, Flag
 from guard.source.signatures import misfit
-
-Shape = tuple[object, ...]
 
 
 class Misfit(NamedTuple):
@@ -32,11 +32,11 @@ class Misfit(NamedTuple):
     argument: str
 
 
-def call_arguments(worlds: FourWorlds) -> Iterator[Break]:
+def call_arguments(comparison: Comparison) -> Iterator[Break]:
     """Breaks by callee and argument: ten callers that pass what was taken away are one break."""
-    check = _CallCheck(worlds)
+    check = _CallCheck(comparison)
     groups: dict[tuple[str, str, str, str], list[Misfit]] = {}
-    for path in worlds.paths:
+    for path in comparison.worlds.paths:
         for found in check.file(path):
             key = (found.callee.path, found.callee.name, found.what, found.argument)
             if found.what in {"unpacked", "too many"}:
@@ -47,46 +47,22 @@ def call_arguments(worlds: FourWorlds) -> Iterator[Break]:
 
 
 class _CallCheck:
-    def __init__(self, worlds: FourWorlds) -> None:
-        self._worlds = worlds
-        self._calls: dict[tuple[str, str], dict[Shape, list[Call]]] = {}
+    def __init__(self, comparison: Comparison) -> None:
+        self._worlds = comparison.worlds
+        self._calls = comparison.calls
 
     def file(self, path: str) -> Iterator[Misfit]:
         """Calls of a file that do not fit and did in the parent that they came from."""
-        view = self._worlds.merged.view(path)
-        for offset, segment in view.outline.parts if view else ():
-            for call in segment.calls:
-                if call.flags & Flag.GUARD_CALL:
-                    continue
-                reached = callees(self._worlds.merged, path, call)
-                problem = problem_of(call, reached)
-                if problem and is_new(self.states(path, call)):
-                    yield Misfit(path, offset + call.line, call, reached[0], *problem)
+        for _, line, call, reached in self._calls.of("merged", path):
+            if call.flags & Flag.GUARD_CALL:
+                continue
+            problem = problem_of(call, reached)
+            if problem and is_new(self.states(path, call)):
+                yield Misfit(path, line, call, reached[0], *problem)
 
     def states(self, path: str, call: Call) -> Callable[[str], State]:
-        """What each tree says of the same call: scope, callee and shape of the arguments decide."""
-        return lambda tree: self._state(tree, path, call)
-
-    def _state(self, tree: str, path: str, call: Call) -> State:
-        there = self._worlds.path_in(tree, path)
-        if there is None:
-            return State.ABSENT
-        same = self._by_shape(tree, there).get(shape(call))
-        if not same:
-            return State.ABSENT
-        world = self._worlds[tree]
-        return State.BAD if any(problem_of(one, callees(world, there, one)) for one in same) else State.OK
-
-    def _by_shape(self, tree: str, path: str) -> dict[Shape, list[Call]]:
-        key = (tree, path)
-        known = self._calls.get(key)
-        if known is None:
-            known = self._calls[key] = {}
-            view = self._worlds[tree].view(path)
-            for _, segment in view.outline.parts if view else ():
-                for call in segment.calls:
-                    known.setdefault(shape(call), []).append(call)
-        return known
+        """What each tree says of the same call."""
+        return self._calls.states(path, call, lambda found: problem_of(found.call, found.reached) is not None)
 
     def broken(self, group: list[Misfit]) -> Break:
         first = group[0]
@@ -97,7 +73,6 @@ class _CallCheck:
             if at:
                 places[tree] = at
         came_from = origin_side(self.states(first.path, call))
-        name = ".".join((call.root.text, *call.path)) if call.root.kind == "global" else ".".join(call.path)
         related = [Related(one.path, one.line, f"the same in {one.call.scope or '<module>'}") for one in group[1:20]]
         related.append(Related(callee.path, callee.line, f"merged defines `{callee.name}({_short(callee)})`"))
         short = callee.name.removesuffix(".__init__").rpartition(".")[2]
@@ -107,7 +82,7 @@ class _CallCheck:
             symbol=call.scope or "<module>",
             subject=first.argument if first.what in {"unknown", "missing", "twice"} else short,
             line=first.line,
-            message=_message(name or callee.name, first, len(group), came_from),
+            message=_message(shown(call) or callee.name, first, len(group), came_from),
             related=tuple(related),
             came_from=came_from,
             lost_side=came_from,
@@ -116,11 +91,6 @@ class _CallCheck:
             definition_places=places,
             detail=callee.name,
         )
-
-
-def shape(call: Call) -> Shape:
-    """What makes two calls the same one."""
-    return (call.scope, call.root, call.path, call.positional, call.keywords, call.open_ended, call.unpacked)
 
 
 def problem_of(call: Call, reached: list[Callee]) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from guard.checks.broken.comparison import Comparison
 from guard.checks.broken.difference import PARENTS, Break
 from guard.checks.broken.gathering import FourWorlds
 from guard.checks.broken.modules import ModuleView
@@ -38,8 +39,9 @@ class Copy(NamedTuple):
     text: str
 
 
-def duplicate_definitions(worlds: FourWorlds) -> Iterator[Break]:
+def duplicate_definitions(comparison: Comparison) -> Iterator[Break]:
     """Breaks for definitions, imports, options and dictionary keys."""
+    worlds = comparison.worlds
     for path in worlds.paths:
         view = worlds.merged.view(path)
         if view is None or view.outline.error:
@@ -78,9 +80,14 @@ def _definitions(worlds: FourWorlds, path: str, view: ModuleView, others: list[M
     before = [_by_name(slots(other)) if other else Counter() for other in others]
     reads = _steps(view)
     groups: dict[tuple[str, str], list[tuple[Slot, list[Copy]]]] = {}
-    for slot, copies in slots(view).items():
+    twice: set[str] = set()  # what stands twice because its scope does is told with the scope
+    for slot, copies in sorted(slots(view).items(), key=lambda item: item[0].scope.count(".") + bool(item[0].scope)):
         if len(copies) < 2 or not _new(slot, len(copies), before):
             continue
+        if any(slot.scope == scope or slot.scope.startswith(scope + ".") for scope in twice):
+            continue
+        if slot.kind in {"def", "class"}:
+            twice.add(f"{slot.scope}.{slot.name}" if slot.scope else slot.name)
         if slot.kind == "assign" and (slot.name in reads or not _constant(copies)):
             continue
         if slot.kind in {"def", "class"}:
@@ -168,7 +175,7 @@ def _imports(path: str, scope: str, group: list[tuple[Slot, list[Copy]]]) -> Bre
         path=path,
         symbol=scope or "<module>",
         subject=names[0],
-        line=group[0][1][-1].line,
+        line=min(copies[-1].line for _, copies in group),
         message=f"imported twice, one copy from each side: {_listed(names)}{told}",
         severity=Severity.WARNING,
         related=tuple(

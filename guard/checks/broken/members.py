@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from guard.checks.broken.comparison import Comparison
 from guard.checks.broken.difference import PARENTS, Break, State, is_new, origin_side
 from guard.checks.broken.gathering import FourWorlds
 from guard.checks.broken.modules import ModuleView, Target
@@ -32,8 +33,9 @@ class Use(NamedTuple):
     name: str
 
 
-def missing_members(worlds: FourWorlds) -> Iterator[Break]:
+def missing_members(comparison: Comparison) -> Iterator[Break]:
     """Breaks by missing thing and file."""
+    worlds = comparison.worlds
     check = _MemberCheck(worlds)
     for path in (*worlds.paths, *worlds.mentions(_names_lost_by_both(worlds))):
         fresh: dict[tuple[str, str], list[Use]] = {}

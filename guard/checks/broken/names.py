@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator
 
+from guard.checks.broken.comparison import Comparison
 from guard.checks.broken.difference import PARENTS, Break, State, is_new, origin_side
 from guard.checks.broken.gathering import FourWorlds
 from guard.checks.broken.modules import ModuleView
@@ -30,8 +31,9 @@ _ALWAYS = frozenset(dir(builtins)) | {
 Reads = dict[str, list[tuple[Read, int]]]
 
 
-def undefined_names(worlds: FourWorlds) -> Iterator[Break]:
+def undefined_names(comparison: Comparison) -> Iterator[Break]:
     """Breaks by name and file: all reads of one name are one finding."""
+    worlds = comparison.worlds
     check = _NameCheck(worlds)
     for path in worlds.paths:
         for name, reads in check.undefined("merged", path).items():

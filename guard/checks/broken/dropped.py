@@ -1,0 +1,92 @@
+"""Dropped arguments: a side added an optional argument to a call, the callee still takes it, merged does not pass it.
+
+Reason: the call runs and the feature that the argument switches on is off. Asked only where each tree has one call of
+this callee in the scope, so that no two calls are taken for each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from guard.checks.broken.comparison import Comparison
+from guard.checks.broken.difference import Break
+from guard.checks.broken.reach import Reach, last_name, shown
+from guard.model import Related, Severity, Side
+from guard.source.outline import Parameter
+
+
+class Dropped(NamedTuple):
+    """A call of merged, the parent's call, and what is missing."""
+
+    side: Side
+    found: Reach
+    there: Reach
+    arguments: tuple[Parameter, ...]
+
+
+def dropped_arguments(comparison: Comparison) -> Iterator[Break]:
+    """Breaks by scope and arguments: two calls that lost the same arguments are one break."""
+    for path in comparison.worlds.paths:
+        counts: Counter[tuple[str, str]] = Counter()
+        calls = comparison.calls.of("merged", path)
+        for found in calls:
+            counts[found.call.scope, last_name(found.call)] += 1
+        groups: dict[tuple[str, tuple[str, ...]], list[Dropped]] = {}
+        for found in calls:
+            alone = counts[found.call.scope, last_name(found.call)] == 1
+            if alone and len(found.reached) == 1 and not found.call.open_ended:
+                for dropped in _dropped(comparison, found):
+                    key = (found.call.scope, tuple(one.name for one in dropped.arguments))
+                    groups.setdefault(key, []).append(dropped)
+        for group in groups.values():
+            yield _break(group)
+
+
+def _dropped(comparison: Comparison, found: Reach) -> Iterator[Dropped]:
+    callee = found.reached[0]
+    takes = {parameter.name: parameter for parameter in callee.parameters if parameter.kind in {"a", "k"}}
+    slots = [parameter.name for parameter in callee.parameters if parameter.kind in {"p", "a"}]
+    given = set(slots[: len(found.call.positional)]).union(found.call.keywords)
+    base = comparison.calls.in_scope("base", found.path, found.call)
+    for side in Side:
+        there, other = (comparison.calls.in_scope(tree.value, found.path, found.call) for tree in (side, side.other))
+        if not len(there) == len(other) == len(base) == 1:
+            continue
+        count = len(found.call.positional)
+        if any(len(one.call.positional) != count for one in (there[0], other[0], base[0])):
+            continue
+        known = {*base[0].call.keywords, *other[0].call.keywords}
+        missing = [
+            takes[name]
+            for name in there[0].call.keywords
+            if name in takes and takes[name].default is not None and name not in given and name not in known
+        ]
+        if missing:
+            yield Dropped(side, found, there[0], tuple(missing))
+
+
+def _break(group: list[Dropped]) -> Break:
+    side, found, there, arguments = group[0]
+    names = [argument.name for argument in arguments]
+    callee = found.reached[0]
+    told = ", ".join(f"`{name}`" for name in names)
+    rest = [Related(one.found.path, one.found.line, f"the same at `{shown(one.found.call)}`") for one in group[1:]]
+    default = arguments[0].default or ""
+    falls = f"; it falls back to {default}" if len(names) == 1 and default != "…" else "; defaults are used"
+    return Break(
+        code="GRD311",
+        path=found.path,
+        symbol=found.call.scope or "<module>",
+        subject=names[0],
+        line=found.line,
+        message=f"{side.value} passes {told} to `{shown(found.call) or callee.name}` here, merged does not{falls}",
+        severity=Severity.WARNING,
+        related=(*rest, Related(there.path, there.line, "the call with the argument", side.value)),
+        lost_side=side,
+        reader=names[0],
+        definition=names[0],
+        definition_places={side.value: (there.path, there.line)},
+        detail=",".join((callee.name, *names[1:])),
+    )
