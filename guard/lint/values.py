@@ -72,18 +72,14 @@ class Values:
         self.tick = tick
 
     def strip(self, node: ast.expr) -> ast.expr:
-        """Take off what does not change the number: casts, reshapes, clones, signs."""
-        while True:
-            if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-                node = node.operand
-                continue
-            if isinstance(node, ast.Call) and (parts := operation(node)) is not None:
-                name, first, _ = parts
-                method = isinstance(node.func, ast.Attribute)
-                if name in (_SAME_NUMBER if method else _SAME_FUNCTIONS) or (method and name in _SAME_FUNCTIONS):
-                    node = first
-                    continue
-            return node
+        """Take off what does not change the number: casts, reshapes, clones."""
+        while isinstance(node, ast.Call) and (parts := operation(node)) is not None:
+            name, first, _ = parts
+            method = isinstance(node.func, ast.Attribute)
+            if name not in (_SAME_NUMBER if method else _SAME_FUNCTIONS) and not (method and name in _SAME_FUNCTIONS):
+                break
+            node = first
+        return node
 
     def sources(self, node: ast.expr) -> list[ast.expr]:
         """Values one step back: the assignments that reach a name, the arms of a conditional expression."""
@@ -145,6 +141,8 @@ class Values:
                 return [node.left, node.right], []
             if isinstance(node.op, ast.Div | ast.FloorDiv):
                 return [node.left], [node.right]
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            return [node.operand], []
         if isinstance(node, ast.Call) and (parts := operation(node)) is not None and parts[2]:
             if parts[0] in _PRODUCTS:
                 return [parts[1], parts[2][0]], []
