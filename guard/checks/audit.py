@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 from guard.checks import run_check
 from guard.checks.contract import CheckContext
-from guard.checks.lost import counted, grouped
+from guard.checks.lost import counted, grouped, tests_there
+from guard.checks.orphans import orphan_tests
 from guard.checks.policy import mark
 from guard.checks.told import finding_of
 from guard.git import Repository
@@ -19,7 +20,7 @@ from guard.history.readings import Readings
 from guard.history.repairs import CodeWatch, LineWatch, Watch, WordWatch, repaired_by, road
 from guard.history.sync_changes import judge_sync
 from guard.history.topology import Sync
-from guard.history.trees import load
+from guard.history.trees import FourTrees, load
 from guard.model import Finding, MergeRecord, Outcome, Severity, Side, Status, SyncRow, Verdict
 
 # Breaks that a definition anywhere in the tree may mend.
@@ -63,7 +64,9 @@ def audit_sync(context: CheckContext, tip: str, date: str, heir: str | None = No
     for group in grouped(told):
         if group[0].verdict.is_loss:
             watches: list[Watch] = [CodeWatch(change, sync, trees.base_tree, readings) for change in group]
-            watched.append((finding_of(group), watches))
+            watched.append((finding_of(group, tests_there(group, trees.merged)), watches))
+    orphans = orphan_tests(trees, [change for change in told if change.verdict.is_loss])
+    watched += [(finding, [_orphan_watch(trees, finding, readings)]) for finding in orphans]
     outcomes = list(judged.outcomes)
     for name in OTHER_CHECKS:
         run = run_check(name, context)
@@ -74,6 +77,12 @@ def audit_sync(context: CheckContext, tip: str, date: str, heir: str | None = No
     opened: list[Finding] = []
     repaired: list[Finding] = []
     for finding, followed in watched:
+        if not any(watch.is_open(sync.merge) for watch in followed):
+            # Its evidence does not tell it from other text: it stands as long as its file does not change.
+            name = f":{finding.path}"
+            if readings.digest(sync.merge + name) == readings.digest(tip + name):
+                opened.append(finding)
+            continue
         settled = _settle(repository, finding, followed, way)
         if settled.repaired_by is None and _given_up(finding, followed, heir):
             continue
@@ -139,6 +148,15 @@ def _watch(repository: Repository, finding: Finding, readings: Readings, sync: S
     if finding.code in _READ_IN_VAIN and finding.subject:
         return WordWatch(finding.subject.rpartition(".")[2], lines, repository, sync.merge)
     return lines
+
+
+def _orphan_watch(trees: FourTrees, finding: Finding, readings: Readings) -> Watch:
+    """A test that speaks of something undefined: open while its line stands and nothing defines the word."""
+    rows = (trees.blob("merged", finding.path) or b"").decode("utf-8", "replace").splitlines()
+    line = rows[finding.line - 1].strip() if 0 < finding.line <= len(rows) else ""
+    lines = LineWatch((finding.path,), frozenset(), frozenset({line}), readings)
+    word = (finding.subject or "").rpartition(".")[2]
+    return WordWatch(word, lines, trees.repository, trees.sync.merge) if word else lines
 
 
 def _given_up(finding: Finding, watches: Sequence[Watch], heir: str | None) -> bool:

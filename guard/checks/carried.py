@@ -10,7 +10,6 @@ from guard.codes import name_of
 from guard.errors import ConfigError
 from guard.history.carry import Carried, SavedLoss, from_history, from_ledger, read_losses
 from guard.history.containment import Ledger
-from guard.history.landings import read_landings
 from guard.history.provenance import origins
 from guard.model import Confidence, Finding, Origin, Severity, Side, Verdict, fingerprint
 
@@ -26,7 +25,7 @@ def check_carried(context: CheckContext) -> CheckResult:
     trees = context.trees
     repository, sync = trees.repository, trees.sync
     context.progress("looking for fixes that earlier syncs lost")
-    ledger = Ledger(repository, read_landings(repository, [sync.ours, sync.theirs]))
+    ledger = Ledger(repository)
     theirs = ledger.branch(sync.theirs)
     merged = ledger.tree(sync.checked, trees.merged, (sync.ours, sync.theirs))
     saved = _saved(context)

@@ -17,7 +17,12 @@ from guard.history.landings import named, read_landings
 
 @click.command("learn")
 @click.argument("commit", metavar="COMMIT")
-@click.option("--to", "folder", type=click.Path(path_type=Path), help=f"Folder to write to. Default: {DIRECTORY}.")
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(path_type=Path),
+    help=f"Folder to write to. Default: {DIRECTORY}; a bare repository prints.",
+)
 @click.option("--print", "only_print", is_flag=True, help="Print the pin and write nothing.")
 @click.option("--force", is_flag=True, help="Replace a pin that is there.")
 def learn(commit: str, folder: Path | None, only_print: bool, force: bool) -> int:
@@ -33,7 +38,8 @@ def learn(commit: str, folder: Path | None, only_print: bool, force: bool) -> in
         pins = make_pins(repository, chosen)
         root = repository.work_tree
     for pin in pins:
-        if only_print:
+        if only_print or (folder is None and root is None):
+            # A bare repository has no place of its own for a pin.
             click.echo(pin.text, nl=False)
             continue
         file = _place(pin, folder, root)
@@ -49,8 +55,6 @@ def learn(commit: str, folder: Path | None, only_print: bool, force: bool) -> in
 
 
 def _place(pin: Pin, folder: Path | None, root: Path | None) -> Path:
-    if folder is None and root is None:
-        raise GuardError("a bare repository has no place for a pin: name a folder with --to, or use --print")
     chosen = folder if folder is not None else Path(root or ".", DIRECTORY)
     return (chosen if pin.kind == RULE else chosen / CONTENT) / f"{pin.name}.yaml"
 

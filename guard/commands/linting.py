@@ -90,9 +90,11 @@ def lint_range(repository: Repository, selection: Selection, config: Config, job
             if lacks and (finding.fingerprint, finding.line) not in fresh:
                 fresh[finding.fingerprint, finding.line] = finding
                 kept.append(finding)
-    told = [finding for finding in kept if not _is_pin(finding)]
+    pins = pins_of(repository, after)
+    pinned = {rule.name for rule in pins.rules}
+    told = [finding for finding in kept if finding.name not in pinned]
     outcomes = result.outcomes
-    if not selection.syncs and (pins := pins_of(repository, after)):
+    if not selection.syncs and pins:
         broken, unheld = broken_in_tree(pins, repository, after, jobs, store)
         told += broken
         outcomes = (*outcomes, *unheld)

@@ -11,14 +11,16 @@ from guard.history.culprits import Culprit, FileHistory, culprits, file_history
 from guard.history.effect import Effect, Key, effect_elsewhere, effect_in, with_scattered
 from guard.history.fixes import Fix, FixEdit, read_fix
 from guard.history.landings import Landings, history_of
+from guard.history.numeric import is_test
 from guard.history.overriding import arguments_set, overridden_by
-from guard.history.readings import Readings
+from guard.history.readings import Readings, read_all
 from guard.source.definitions import MODULE, Definition
 
 # Parts of a fix, by weight, from which on it counts as wholly there, and up to which as not there at all.
 WHOLE, NOTHING = 0.85, 0.25
 # A definition edited by at least this weight, all of which a merge dropped, is a part of the fix that is lost.
 _WHOLE_EDIT = 2.0
+DEFINED = re.compile(rb"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
 # A name that more files than this define tells nothing.
 _GREP_NAMES, _FEW = 60, 5
 
@@ -92,7 +94,8 @@ class Ledger:
         self._fixes: dict[str, Fix] = {}
         self._branches: dict[str, Branch] = {}
         self._histories: dict[tuple[str, str, str], FileHistory] = {}
-        self._named: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        self._defined: dict[str, dict[str, list[tuple[str, str]]]] = {}
+        self._names: dict[str, set[str]] = {}
 
     def fix(self, commit: Commit) -> Fix:
         """What a commit did."""
@@ -140,7 +143,8 @@ class Ledger:
         answers = []
         known: set[str] = set()
         for commit in candidates:
-            if commit.sha in known or len(commit.parents) > 1:
+            # A merge is a fix only where it is named: then it stands for the pull request that it brought.
+            if commit.sha in known or (len(commit.parents) > 1 and commit not in commits):
                 continue
             known.add(commit.sha)
             fix = self.fix(commit)
@@ -159,6 +163,7 @@ class Ledger:
     def _answer(self, fix: Fix, branch: Branch) -> Contained:
         if not fix.edits:
             return self._text_answer(fix, branch)
+        self.readings.prefetch(branch.entries[e.path].sha for e in fix.edits if e.path in branch.entries)
         account = _Account()
         merged = fix.commit.sha in branch.commits
         for edit in fix.edits:
@@ -271,16 +276,21 @@ class Ledger:
         return found if len(found) <= _GREP_NAMES else []
 
     def _named_in(self, name: str, branch: Branch) -> list[tuple[str, str]]:
-        """Python files of the branch that define something of this name: path and blob."""
-        key = (branch.sha, name)
-        if key not in self._named:
-            pattern = rf"^[ \t]*(async[ \t]+)?(def|class)[ \t]+{re.escape(name)}[^A-Za-z0-9_]"
-            output = self.repository.git("grep", "-l", "-z", "-E", "-e", pattern, branch.sha, "--", accept=(0, 1))
-            paths = [p.split(":", 1)[1] for p in output.decode("utf-8", "surrogateescape").split("\0") if ":" in p]
-            self._named[key] = [
-                (path, branch.entries[path].sha) for path in paths if path.endswith(".py") and path in branch.entries
+        """Python files of the branch that define something of this name: path and blob; tests are left out."""
+        if branch.sha not in self._defined:
+            places = [
+                (path, entry.sha)
+                for path, entry in branch.entries.items()
+                if path.endswith(".py") and entry.kind == "file" and not is_test(path)
             ]
-        return self._named[key]
+            for blob, data in read_all(self.repository, (sha for _, sha in places if sha not in self._names)).items():
+                self._names[blob] = {word.decode("utf-8", "replace") for word in DEFINED.findall(data or b"")}
+            index: dict[str, list[tuple[str, str]]] = {}
+            for path, blob in places:
+                for word in self._names[blob]:
+                    index.setdefault(word, []).append((path, blob))
+            self._defined[branch.sha] = index
+        return self._defined[branch.sha].get(name, [])
 
     def _history(self, fix: Fix, branch: Branch, path: str) -> FileHistory:
         key = (fix.commit.sha, branch.sha, path)

@@ -64,6 +64,7 @@ def culprits(edit: FixEdit, lost: frozenset[Key], history: FileHistory, readings
     """
 
     memo: dict[str, frozenset[Key]] = {}
+    readings.prefetch(f"{commit}:{edit.path}" for commit in history.holders)
 
     def lost_at(commit: str) -> frozenset[Key]:
         if commit not in memo:

@@ -15,6 +15,7 @@ from guard.source.definitions import Definition
 from guard.source.statements import Statement
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+MOST_FILES = 400
 Statements = tuple[Statement, ...]
 
 
@@ -90,6 +91,10 @@ def read_fix(repository: Repository, commit: Commit, readings: Readings) -> Fix:
     changed = list(changed_files(repository, commit))
     python = [file for file in changed if file.path.endswith(".py")]
     source = [file for file in python if not is_test(file.path)] or python
+    if len(source) > MOST_FILES:
+        # A merge of branches or a mass rewrite is no fix that could be told by its statements.
+        return Fix(commit, (), (), False, tuple(file.path for file in changed))
+    readings.prefetch(blob for file in source for blob in (file.before, file.after) if blob)
     edits = tuple(edit for file in source for edit in file_edits(file, readings) if edit.weight > 0)
     others: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
     if not edits:

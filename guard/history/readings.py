@@ -15,12 +15,38 @@ from guard.source.text import decode
 
 _HEAD = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 # Texts and syntax trees kept at once; a walk through history goes back to the same few.
-_TEXTS, _TREES, _DEFINITIONS = 200, 150, 4000
+_TEXTS, _TREES, _DEFINITIONS = 400, 150, 4000
 
 
 def top_name(symbol: str) -> str:
     """The top-level definition that a dotted name stands in."""
     return symbol.split(".", 1)[0]
+
+
+def read_all(repository: Repository, names: Iterable[str]) -> dict[str, bytes | None]:
+    """Many objects in one request; None for one that does not exist.
+
+    Arguments:
+        names: SHAs of blobs, or `commit:path`.
+    """
+    wanted = list(dict.fromkeys(name for name in names if "\n" not in name))
+    found: dict[str, bytes | None] = dict.fromkeys(wanted)
+    if not wanted:
+        return found
+    request = "\n".join(wanted).encode("utf-8", "surrogateescape") + b"\n"
+    answer = repository.git("cat-file", "--batch", "--buffer", stdin=request)
+    place = 0
+    for name in wanted:
+        end = answer.index(b"\n", place)
+        header = answer[place:end].split(b" ")
+        place = end + 1
+        if len(header) == 3 and header[1] == b"blob":
+            size = int(header[2])
+            found[name] = answer[place : place + size]
+            place += size + 1
+        elif len(header) == 3 and header[1] in (b"tree", b"commit", b"tag"):
+            place += int(header[2]) + 1
+    return found
 
 
 class Readings:
@@ -41,14 +67,24 @@ class Readings:
             name: SHA of a blob, or `commit:path`.
         """
         if name not in self._data:
-            if len(self._data) > _TEXTS:
-                self._data.clear()
-                self._chunks.clear()
+            self._make_room(1)
             try:
                 self._data[name] = self._repository.blob(name)
             except GitError:
                 self._data[name] = None
         return self._data[name]
+
+    def prefetch(self, names: Iterable[str]) -> None:
+        """Read versions that will be asked about in one request."""
+        wanted = [name for name in dict.fromkeys(names) if name not in self._data]
+        if len(wanted) > 1:
+            self._make_room(len(wanted))
+            self._data.update(read_all(self._repository, wanted[:_TEXTS]))
+
+    def _make_room(self, count: int) -> None:
+        if len(self._data) + count > _TEXTS:
+            self._data.clear()
+            self._chunks.clear()
 
     def digest(self, name: str) -> str:
         """One name for equal content, however it was asked for."""

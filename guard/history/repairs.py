@@ -171,7 +171,7 @@ def repaired_by(repository: Repository, watch: Watch, way: Sequence[str]) -> str
     Returns:
         None where it is still open at the end.
     """
-    if len(way) < 2 or watch.is_open(way[-1]):
+    if len(way) < 2 or watch.is_open(way[-1]) or not watch.is_open(way[0]):
         return None
     index = _first_closed(watch, way)
     step, before = way[index], way[index - 1]

@@ -154,6 +154,22 @@ def test_a_pin_is_a_fix_too(forked: Workshop, ask: Ask, monkeypatch: pytest.Monk
     assert rows[0]["pr"] == 58
 
 
+def test_a_pull_request_that_was_merged_stands_for_all_its_commits(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop.commit("start", {"a.py": "def a(x):\n    return x\n", "b.py": "def b(y):\n    return y\n"})
+    workshop.git("branch", "old")
+    workshop.branch("topic")
+    workshop.commit("half", {"a.py": "def a(x):\n    return scale(x, 2)\n"})
+    workshop.commit("other half", {"b.py": "def b(y):\n    return scale(y, 3)\n"})
+    workshop.switch("main")
+    workshop.merge("topic", message="Merge pull request #9 from ada/topic")
+    workshop.branch("dev", "old")
+    workshop.commit("one half by hand", {"a.py": "def a(x):\n    return scale(x, 2)\n"})
+    result = run(workshop.folder, monkeypatch, "contains", "#9", "--in", "main", "dev", "old", "-o", "json")
+    assert status(json.loads(result.stdout)["contains"]) == ["present", "partly", "missing"]
+
+
 def test_exit_code_on_request(forked: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(forked.folder, monkeypatch, "contains", "fix", "--in", "dev").return_value == 0
     assert run(forked.folder, monkeypatch, "contains", "fix", "--in", "dev", "--exit-code").return_value == 1

@@ -125,3 +125,11 @@ def test_learn_prints_and_refuses_to_replace(forked: Workshop, monkeypatch: pyte
 def _broken(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     result = run(workshop.folder, monkeypatch, "check", ".", "-o", "json", "--select", "GRD5")
     return [finding["name"] for finding in json.loads(result.stdout)["findings"]]
+
+
+def test_a_bare_repository_prints_the_pin(forked: Workshop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.git"
+    forked.git("clone", "-q", "--bare", str(forked.folder), str(bare))
+    printed = run(bare, monkeypatch, "learn", "fix").stdout
+    assert "valid_token_count" in printed
+    assert not (bare / "rules").exists()
