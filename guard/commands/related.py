@@ -12,18 +12,18 @@ from guard.errors import GuardError
 from guard.invariance.tree import Tree
 from guard.lint.engine import lint_sources
 from guard.lint.project import ProjectIndex
-from guard.lint.ruleset import load_rules
+from guard.lint.ruleset import RuleSet
 from guard.lint.source import Source
 from guard.model import Finding, Related
 
 
-def with_lint(findings: Sequence[Finding], tree: Tree) -> tuple[Finding, ...]:
-    """The findings with what the built-in lint rules say inside the definitions they point to."""
+def with_lint(findings: Sequence[Finding], tree: Tree, rules: RuleSet) -> tuple[Finding, ...]:
+    """The findings with what the lint rules say inside the definitions they point to."""
     if not findings:
         return ()
     paths = sorted({finding.path.removeprefix(tree.prefix) for finding in findings})
     sources = [Source(path, (tree.folder / path).read_bytes()) for path in paths if (tree.folder / path).is_file()]
-    linted = lint_sources(sources, load_rules(), project=ProjectIndex.of_directory(tree.folder)).findings
+    linted = lint_sources(sources, rules, project=ProjectIndex.of_directory(tree.folder)).findings
     told = []
     for finding in findings:
         path = finding.path.removeprefix(tree.prefix)

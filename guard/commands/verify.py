@@ -26,6 +26,7 @@ from guard.invariance.selftest import run as run_self_test
 from guard.invariance.session import Request, records
 from guard.invariance.tree import open_tree
 from guard.invariance.verdict import Verdict, beside, judge
+from guard.lint.ruleset import RuleSet, load_rules
 from guard.model import Finding, Outcome, Report, Status
 
 
@@ -91,8 +92,9 @@ def verify(
         if self_test:
             report = _self_test(tree, request)
         else:
-            verdict = measure(tree, request)
-            other = measure(against, request) if against else None
+            rules = load_rules()  # a rule that does not load is said now, not after minutes of measuring
+            verdict = measure(tree, request, rules)
+            other = measure(against, request, rules) if against else None
             findings = with_report(verdict.findings, check_report) if check_report else verdict.findings
             report = _report([verdict, *([other] if other else [])], beside(findings, other) if other else findings)
     return finish(dataclasses.replace(report, seconds=time.monotonic() - started), output)
@@ -152,7 +154,7 @@ def interpreter(given: str | None) -> str:
     return str(Path(found).absolute())
 
 
-def measure(given: str, request: Request) -> Verdict:
+def measure(given: str, request: Request, rules: RuleSet) -> Verdict:
     """Measure one tree, with everything temporary below one folder that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="guard-verify-", ignore_cleanup_errors=True) as folder:
         started = time.monotonic()
@@ -171,7 +173,7 @@ def measure(given: str, request: Request) -> Verdict:
         if shown:
             click.echo("\r\x1b[K", err=True, nl=False)
         verdict = judge(found, taken, time.monotonic() - started)
-        return dataclasses.replace(verdict, findings=with_lint(verdict.findings, found))
+        return dataclasses.replace(verdict, findings=with_lint(verdict.findings, found, rules))
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

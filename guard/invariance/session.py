@@ -86,7 +86,7 @@ def records(request: Request, tree: Path, scratch: Path) -> Iterator[dict[str, A
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stream,
-                env=environment(request),
+                env={**environment(request), "TMPDIR": str(scratch)},
                 cwd=scratch,
                 start_new_session=True,
             )

@@ -120,13 +120,15 @@ def test_the_pool_measures_what_forked_ranks_measure(measuring_python: str, inst
     assert len(ratios[0]) == 4
 
 
-def test_a_tree_that_is_not_first_on_the_path_is_refused(measuring_python: str, tmp_path: Path) -> None:
+def test_a_tree_that_does_not_import_is_a_failed_check(measuring_python: str, tmp_path: Path) -> None:
     broken = tmp_path / "tree" / "megatron" / "core"
     broken.mkdir(parents=True)
     (broken / "__init__.py").write_text("__version__ = '0'\n")
-    done = verify(measuring_python, "--tree", str(tmp_path / "tree"), cwd=tmp_path)
+    done = verify(measuring_python, "--tree", str(tmp_path / "tree"), "--output-format", "json", cwd=tmp_path)
+    (outcome,) = json.loads(done.stdout)["outcomes"]
     assert done.returncode == 2
-    assert "does not import" in done.stdout
+    assert outcome["status"] == "failed"
+    assert "does not import" in outcome["reason"]
     assert not list(broken.rglob("__pycache__"))
 
 
