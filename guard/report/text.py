@@ -78,7 +78,7 @@ def _group_lines(found: Group, view: View, paint: Paint, width: int, places: int
     mark = paint(worst.severity.value, OF_SEVERITY[worst.severity])
     numeric = " [numeric]" if any(finding.numeric for finding in found.findings) else ""
     below: list[str] = []
-    count = f" ({plural(len(found.findings), 'place')})" if places == 0 and len(found.findings) > 1 else ""
+    count = f" ×{len(found.findings)}" if places == 0 and len(found.findings) > 1 else ""
     if found.origin is None:
         place = f"{one_line(worst.path)}:{worst.line}"
         said = f"{place} {one_line(worst.message)}" if places == 0 else one_line(worst.message)
@@ -88,7 +88,8 @@ def _group_lines(found: Group, view: View, paint: Paint, width: int, places: int
         label = found.label
         room = width - len(worst.severity.value) - len(label) - len(numeric) - len(count) - 2
         # In a line of its own, a group's subject says more than what became of the tests.
-        said = cut(headline(found, room if places != 0 else room - 40), room)
+        said = headline(found, room if places != 0 else room - 40)
+        said = cut(said if places != 0 else said.removeprefix("is "), room)
         room -= display_width(said) + 3
         subject = subject_of(found.origin)
         # On a line of its own where there is room below and none beside.

@@ -61,7 +61,9 @@
       run = "";
     };
     words.forEach((word, index) => {
-      const differs = !equal[index] && word !== "\n";
+      // Line ends and indentation are moved by every other edit; marked, they would only make noise.
+      const indent = (index === 0 || words[index - 1] === "\n") && word.trim() === "";
+      const differs = !equal[index] && word !== "\n" && !indent;
       if (differs !== marked) { flush(); marked = differs; }
       run += word;
     });
