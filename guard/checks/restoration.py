@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from guard.checks import run_check
@@ -12,15 +13,18 @@ from guard.checks.contract import CheckContext
 from guard.checks.side_edits import SideEdits, lost_text
 from guard.checks.textual import PYTHON
 from guard.config import Config
+from guard.errors import GuardError
 from guard.git import Entry
 from guard.git.patch import store_blob
-from guard.history.restoring import reapply
+from guard.history.restoring import LineEdit, reapply
 from guard.history.text.units import is_binary
 from guard.history.trees import FourTrees
-from guard.model import Finding, Side, Verdict
+from guard.model import Finding, Side, Status, Verdict
 from guard.source.definitions import MODULE
 
 Changes = dict[str, Entry | None]
+_FORMS = ("base", "ours", "theirs", "merged", "automatic")
+_MOST_TRIES, _FEW_TRIES, _MOST_CUTS = 14, 3, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,27 +57,20 @@ def restore(trees: FourTrees, finding: Finding, config: Config, *, among_others:
     source = SideEdits.of(trees, finding)
     if source is None:
         return Restoration({}, f"{finding.path} is not in merged, or its change is of no file that can be read as text")
-    before = _losses(trees, finding, config, source)
-    if among_others and finding.fingerprint not in before:
-        return Restoration({})
+    trial = _Trial.of(trees, finding, config, source)
+    if trial is None:
+        return Restoration({}, None if among_others else f"the judge does not tell of {finding.fingerprint} any more")
     second: Changes | None = None
     clashes = False
-    for edits in source.candidates(finding):
-        patched = reapply(source.base, source.side, source.merged, edits)
-        clashes = clashes or patched is None
-        if patched is None or patched == source.merged:
+    for edits in itertools.islice(source.candidates(finding), trial.tries):
+        changes = trial.changes(edits)
+        clashes = clashes or changes is None
+        if not changes:
             continue
-        if finding.path.endswith(PYTHON) and not _parses(patched):
-            continue
-        old = trees.merged[source.merged_path]
-        changes: Changes = {source.merged_path: Entry(old.mode, store_blob(trees.repository, patched))}
-        after = _losses(with_changes(trees, changes), finding, config, source)
-        if finding.fingerprint in after:
-            continue
-        new = [item for mark, item in after.items() if mark not in before]
-        if not new:
-            return Restoration(changes)
-        if second is None and all(item.lost_side is finding.lost_side for item in new):
+        new = trial.brings_up(changes)
+        if new is not None and not new:
+            return Restoration(_smallest(trial, tuple(edits), changes))
+        if new and second is None and all(item.lost_side is finding.lost_side for item in new):
             second = changes
     if second is not None:
         return Restoration(second)
@@ -81,6 +78,73 @@ def restore(trees: FourTrees, finding: Finding, config: Config, *, among_others:
     if finding.verdict is Verdict.DEAD:
         reason = "is there already, and something else makes it inert: see the related places"
     return Restoration({}, f"the change of {source.owner.value} to {finding.path} {reason}", source.own(finding))
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """Tries sets of edits on the judge.
+
+    Attributes:
+        few: the sync with only the files that the finding speaks of.
+        before: the losses that the judge tells of in them, by fingerprint.
+        tries: how many sets to try.
+    """
+
+    few: FourTrees
+    finding: Finding
+    config: Config
+    source: SideEdits
+    before: Mapping[str, Finding]
+    tries: int
+
+    @classmethod
+    def of(cls, trees: FourTrees, finding: Finding, config: Config, source: SideEdits) -> _Trial | None:
+        """The trial for a finding; None where the judge does not tell of it (any more)."""
+        paths = {finding.path, source.base_path, source.side_path, source.merged_path, source.other_path}
+        forms = {name: {p: e for p, e in getattr(trees, name).items() if p in paths} for name in _FORMS}
+        # What moved between files is seen only with all of them; that takes longer.
+        for some, tries in ((_fresh(trees, **forms), _MOST_TRIES), (trees, _FEW_TRIES)):
+            before = _losses(some, finding, config)
+            if finding.fingerprint in before:
+                return cls(some, finding, config, source, before, tries)
+        return None
+
+    def changes(self, edits: Sequence[LineEdit]) -> Changes | None:
+        """Merged with these edits of the side made again; empty where that changes nothing, None where they clash."""
+        source = self.source
+        patched = reapply(source.base, source.side, source.merged, edits)
+        if patched is None:
+            return None
+        if patched == source.merged or (self.finding.path.endswith(PYTHON) and not _parses(patched)):
+            return {}
+        old = self.few.merged[source.merged_path]
+        return {source.merged_path: Entry(old.mode, store_blob(self.few.repository, patched))}
+
+    def brings_up(self, changes: Changes) -> list[Finding] | None:
+        """The losses that changes to merged bring up; None where the finding itself stands all the same."""
+        after = _losses(with_changes(self.few, changes), self.finding, self.config)
+        if self.finding.fingerprint in after:
+            return None
+        return [item for mark, item in after.items() if mark not in self.before]
+
+
+def _smallest(trial: _Trial, edits: tuple[LineEdit, ...], changes: Changes) -> Changes:
+    """Leave out of a set of edits that does what it should what it can do without: halves first, then less."""
+    tries, size = min(_MOST_CUTS, trial.tries), len(edits) // 2
+    while size and tries:
+        for start in range(0, len(edits), size):
+            rest = edits[:start] + edits[start + size :]
+            if not rest or not tries:
+                continue
+            tries -= 1
+            fewer = trial.changes(rest)
+            if fewer and trial.brings_up(fewer) == []:
+                edits, changes = rest, fewer
+                break
+        else:
+            size //= 2
+        size = min(size, len(edits) // 2)
+    return changes
 
 
 def with_changes(trees: FourTrees, changes: Mapping[str, Entry | None]) -> FourTrees:
@@ -91,8 +155,7 @@ def with_changes(trees: FourTrees, changes: Mapping[str, Entry | None]) -> FourT
 
 def _fresh(trees: FourTrees, **forms: Mapping[str, Entry]) -> FourTrees:
     # Not dataclasses.replace: what the old trees worked out about paths must not come along.
-    names = ("base", "ours", "theirs", "merged", "automatic")
-    made = {name: dict(forms.get(name, getattr(trees, name))) for name in names}
+    made = {name: dict(forms.get(name, getattr(trees, name))) for name in _FORMS}
     conflicts, blobs = trees.conflicts, trees._blobs
     return FourTrees(trees.repository, trees.sync, trees.base_tree, **made, conflicts=conflicts, _blobs=blobs)
 
@@ -115,18 +178,15 @@ def _whole(trees: FourTrees, finding: Finding) -> Changes | None:
     return {path: Entry(made.mode, now.sha)} if only_mode else None
 
 
-def _losses(trees: FourTrees, finding: Finding, config: Config, source: SideEdits) -> dict[str, Finding]:
-    """The losses that the judge tells of in the files that a finding speaks of, by fingerprint."""
-    paths = {finding.path, source.base_path, source.side_path, source.merged_path, source.other_path}
-    few = _fresh(
-        trees,
-        **{
-            name: {path: entry for path, entry in getattr(trees, name).items() if path in paths}
-            for name in ("base", "ours", "theirs", "merged", "automatic")
-        },
-    )
-    check = "lost" if finding.path.endswith(PYTHON) else "textual"
-    run = run_check(check, CheckContext(few, config))
+def _losses(trees: FourTrees, finding: Finding, config: Config) -> dict[str, Finding]:
+    """The losses that the judge tells of, by fingerprint.
+
+    Raises:
+        GuardError: the judge failed, so that its silence proves nothing.
+    """
+    run = run_check("lost" if finding.path.endswith(PYTHON) else "textual", CheckContext(trees, config))
+    if run.outcome.status is not Status.RAN:
+        raise GuardError(f"the restoration cannot be tried: the check {run.name} {run.outcome.status.value}")
     return {
         found.fingerprint: found
         for found in run.result.findings

@@ -15,7 +15,6 @@ from guard.history.trees import FourTrees
 from guard.model import Finding, Side
 from guard.source.definitions import MODULE, parse
 
-_MOST_TRIES = 14
 _MOST_ALONE = 4
 
 Span = tuple[int, int]
@@ -67,7 +66,7 @@ class SideEdits:
         seen: set[tuple[LineEdit, ...]] = set()
         for chosen in self._of_text(edits) if self.lost is not None else self._of_python(finding, edits):
             key = tuple(chosen)
-            if key and key not in seen and len(seen) < _MOST_TRIES:
+            if key and key not in seen:
                 seen.add(key)
                 yield key
 
@@ -104,6 +103,8 @@ class SideEdits:
         yield telling
         yield from ([edit] for edit in near[:_MOST_ALONE])
         yield near
+        # Merged may lack what the edit replaced as well.
+        yield [LineEdit(edit.end, edit.end, edit.first, edit.last) for edit in telling or near]
         yield edits
 
     def _near(self, finding: Finding, edits: list[LineEdit]) -> list[LineEdit]:
@@ -132,6 +133,7 @@ class SideEdits:
         yield [self._narrowed(edit, old, new) for edit in touched]
         yield touched
         yield from ([edit] for edit in touched)
+        yield [LineEdit(edit.end, edit.end, edit.first, edit.last) for edit in touched]
 
     def _narrowed(self, edit: LineEdit, old: set[int], new: set[int]) -> LineEdit:
         """An edit cut down to the lines from the first to the last that are wanted, and blank lines around them."""
