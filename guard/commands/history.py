@@ -11,6 +11,7 @@ import click
 
 from guard import __version__
 from guard.checks.audit import Audit, audit_sync
+from guard.checks.broken.gathering import remembering
 from guard.checks.contract import CheckContext
 from guard.commands.check import configured, jobs, store
 from guard.commands.judgement import ranked
@@ -121,7 +122,15 @@ def _audits(
             reason = f"{type(error).__name__}: {error}"
             return Audit(SyncRow(record, date, 0, 0, 0, 0, 0, (), Status.FAILED, reason))
 
-    return in_processes(audit, syncs, workers)
+    # Neighbours share most files: each process gets a run of syncs and remembers what it read.
+    size = -(-len(syncs) // max(1, workers))
+    runs = [syncs[start : start + size] for start in range(0, len(syncs), size)]
+
+    def audit_run(run: list[Sync]) -> list[Audit]:
+        with remembering():
+            return [audit(sync) for sync in run]
+
+    return [found for run in in_processes(audit_run, runs, workers) for found in run]
 
 
 def _outcome(audit: Audit) -> Outcome:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import multiprocessing
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from guard.checks.broken.world import World
 from guard.history.trees import TREES, FourTrees
@@ -16,6 +17,25 @@ from guard.source.segments import SegmentMemo, outline
 _WORTH_A_PROCESS = 400_000
 
 Outlines = dict[str, ModuleOutline]
+
+# Outlines by blob, for a process that judges several syncs of one branch: most files are in all of them.
+_remembered: Outlines = {}
+_MOST_REMEMBERED = 4000
+
+
+@contextlib.contextmanager
+def remembering() -> Iterator[None]:
+    """Within this, outlines of one sync are kept for the next ones."""
+    _remembering.append(True)
+    try:
+        yield
+    finally:
+        _remembering.pop()
+        if not _remembering:
+            _remembered.clear()
+
+
+_remembering: list[bool] = []
 
 
 class FourWorlds:
@@ -186,7 +206,11 @@ def _read_share(trees: FourTrees, share: list[list[str]]) -> Outlines:
         for shas in share:
             memo = SegmentMemo()
             for sha in shas:
-                found[sha] = outline(trees.read(sha), memo)
+                found[sha] = _remembered.get(sha) or outline(trees.read(sha), memo)
+        if _remembering:
+            if len(_remembered) > _MOST_REMEMBERED:
+                _remembered.clear()
+            _remembered.update(found)
         return found
     finally:
         if collecting:
