@@ -87,6 +87,7 @@ class Case:
         quantity: prefix of the tensors that are compared.
         places: where to look when it differs; the first that the tree has is reported.
         essential: whether the short suite runs it (then with `essential_cuts` if given).
+        wide_cuts: cuts over more than four ranks, which the full suite adds where there are as many.
         scales: numbers that a ratio may equal, by name, besides the sizes of the cut.
     """
 
@@ -106,12 +107,13 @@ class Case:
     code: str = "GRD600"
     essential: bool = False
     essential_cuts: tuple[Cut, ...] = ()
+    wide_cuts: tuple[Cut, ...] = ()
     scales: Mapping[str, float] = field(default_factory=dict)
 
-    def cuts_of(self, suite: str) -> tuple[Cut, ...]:
-        """The cuts that a suite measures; none if the case is not part of it."""
+    def cuts_of(self, suite: str, ranks: int = 0) -> tuple[Cut, ...]:
+        """The cuts that a suite measures; none if the case is not part of it. `ranks` is how many there are."""
         if suite == "full":
-            return self.cuts
+            return (*self.cuts, *(cut for cut in self.wide_cuts if cut.ranks <= ranks))
         return (self.essential_cuts or self.cuts) if self.essential else ()
 
     def run(self, cut: Cut) -> Run:

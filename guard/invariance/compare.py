@@ -109,7 +109,8 @@ def name_of(ratio: float, case: Case, cut: Cut) -> str | None:
     if abs(ratio - 1.0) <= NAMED_WITHIN:
         return None
     for name in sorted(sizes, key=len):
-        for text, value in ((name, sizes[name]), (f"1/{name}", 1 / sizes[name])):
+        inverse = f"1/({name})" if "·" in name else f"1/{name}"
+        for text, value in ((name, sizes[name]), (inverse, 1 / sizes[name])):
             if sizes[name] != 1 and abs(ratio / value - 1.0) <= NAMED_WITHIN:
                 return text
     return None

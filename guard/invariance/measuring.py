@@ -10,17 +10,14 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from guard.invariance.case import Case, Cut, Run
+from guard.invariance.case import Case, Cut
 from guard.invariance.family.registry import all_cases
+from guard.invariance.launch.records import Emit, Launcher, key_of
 from guard.invariance.selection import SelectionError, compile_expression
-
-Emit = Callable[[dict[str, Any]], None]
-# The widest cut of the suite uses four; more GPUs than this would only be held.
-MOST_RANKS = 8
 
 
 class FatalError(Exception):
@@ -44,7 +41,7 @@ def options(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def selected(suite: str, expression: str, names: str = "") -> list[tuple[Case, Cut]]:
+def selected(suite: str, expression: str, names: str = "", ranks: int = 0) -> list[tuple[Case, Cut]]:
     """Cases of the suite with their cuts, in order; `names` with commas leaves only these.
 
     Raises:
@@ -56,20 +53,10 @@ def selected(suite: str, expression: str, names: str = "") -> list[tuple[Case, C
     for case in all_cases():
         if wanted is not None and case.name not in wanted:
             continue
-        for cut in case.cuts_of(suite):
+        for cut in case.cuts_of(suite, ranks):
             if matches([case.name, case.family, case.tier.value, case.code, *cut.label().split()]):
                 chosen.append((case, cut))
     return chosen
-
-
-class Launcher(Protocol):
-    """What measures a run, whatever the ranks are."""
-
-    def measure(self, run: Run) -> Any:
-        """One run on fresh or reused ranks."""
-
-    def close(self) -> None:
-        """End what was kept."""
 
 
 def measure_cases(chosen: list[tuple[Case, Cut]], launcher: Launcher, ranks: int, emit: Emit) -> None:
@@ -197,68 +184,23 @@ def _serve(given: argparse.Namespace) -> int:
 
 
 def _measure(given: argparse.Namespace, emit: Emit) -> int:
-    chosen = selected(given.suite, given.expression, given.cases)
+    # An expression that cannot be read is said before minutes of importing.
+    selected(given.suite, given.expression)
     device, torch_version, version = open_tree(given.tree.resolve(), given.device)
     from guard.invariance.launch.answer import AbandonedError
+    from guard.invariance.launch.choice import choose
 
-    start = {"type": "start", "device": device, "torch": torch_version, "version": version, "cases": len(chosen)}
     with contextlib.ExitStack() as stack:
         scratch = given.scratch or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="guard-ranks-")))
-        launcher, ranks, emit, chosen = _launcher(given, device, scratch, emit, chosen)
-        stack.callback(launcher.close)
-        emit(start)
+        way = choose(given, device, scratch, emit)
+        stack.callback(way.launcher.close)
+        chosen = selected(given.suite, given.expression, given.cases, way.ranks)
+        start = {"type": "start", "device": device, "torch": torch_version, "version": version, "cases": len(chosen)}
+        way.emit(start)
+        rest = [(case, cut) for case, cut in chosen if key_of(case.name, vars(cut)) not in way.finished]
         try:
-            measure_cases(chosen, launcher, ranks, emit)
+            measure_cases(rest, way.launcher, way.ranks, way.emit)
         except AbandonedError:
             return 2
-        emit({"type": "end"})
+        way.emit({"type": "end"})
     return 0
-
-
-def _launcher(
-    given: argparse.Namespace, device: str, scratch: Path, emit: Emit, chosen: list[tuple[Case, Cut]]
-) -> tuple[Launcher, int, Emit, list[tuple[Case, Cut]]]:
-    """How ranks come to be here, how many there are, who writes, and what is left to measure."""
-    from guard.invariance.launch.spread import Spread, launched
-
-    if launched():
-        spread = Spread(device, given.timeout)
-        finished = spread.agree("finished", resume(given.output, emit) if spread.rank == 0 else None)
-        rest = [(case, cut) for case, cut in chosen if key_of(case.name, vars(cut)) not in finished]
-        return spread, min(spread.ranks, given.ranks or spread.ranks), emit if spread.rank == 0 else _silent, rest
-    import torch
-
-    if device == "cuda" or given.pool:
-        from guard.invariance.launch.pool import Pool
-
-        ranks = min(given.ranks or (torch.cuda.device_count() if device == "cuda" else 4), MOST_RANKS)
-        if device == "cuda":
-            ranks = min(ranks, torch.cuda.device_count())
-        command = [str(Path(__file__).with_name("worker.py")), "--tree", str(given.tree.resolve()), "--device", device]
-        return Pool([*command, "--timeout", str(given.timeout)], ranks, scratch, given.timeout), ranks, emit, chosen
-    from guard.invariance.launch.fork import Forked
-
-    return Forked(scratch, given.timeout), given.ranks or 4, emit, chosen
-
-
-def _silent(_record: dict[str, Any]) -> None:
-    """What ranks other than the first write."""
-
-
-def key_of(case: str, cut: dict[str, Any]) -> str:
-    """Identity of one measurement in the file of records."""
-    return json.dumps([case, cut], sort_keys=True)
-
-
-def resume(output: Path | None, emit: Emit) -> set[str]:
-    """What the file of records has already; a case that was begun and never ended hung: it is recorded as failed."""
-    if output is None or not output.exists():
-        return set()
-    records = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines() if line.strip()]
-    ended = {key_of(each["case"], each["cut"]) for each in records if each["type"] == "case"}
-    for each in records:
-        if each["type"] == "begin" and (key := key_of(each["case"], each["cut"])) not in ended:
-            reason = "a rank hung or died; its stack is in the launcher's log"
-            emit({**each, "type": "case", "status": "failed", "reason": reason})
-            ended.add(key)
-    return ended

@@ -35,6 +35,7 @@ def cases() -> list[Case]:
             reference=Cut(mbs=4),
             essential=mask == "tail",
             essential_cuts=(Cut(mbs=1), DP2, CP2),
+            wide_cuts=(Cut(dp=2, cp=4, mbs=1),),
         )
         for mask, suffix in (("none", ""), ("tail", "_tail"), ("sft", "_sft"), ("one", "_one"))
     ]

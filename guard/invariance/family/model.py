@@ -43,6 +43,7 @@ def cases() -> list[Case]:
             places=SCHEDULE,
             essential=True,
             essential_cuts=(Cut(dp=2, cp=2, ep=2, mbs=2), Cut(tp=2, mbs=4)),
+            wide_cuts=(Cut(dp=2, cp=2, tp=2, mbs=2), Cut(dp=4, tp=2, ep=4, mbs=1)),
         ),
         _case(
             "model_seq_aux",

@@ -12,6 +12,7 @@ TP2, TP4 = Cut(tp=2, mbs=2), Cut(tp=4, mbs=2)
 BOTH = Cut(cp=2, tp=2, mbs=2)
 DP2 = Cut(dp=2, mbs=1)
 SHORT = (CP2, TP2)
+WIDE = (Cut(cp=4, tp=2, mbs=2), Cut(dp=2, cp=2, tp=2, mbs=2))
 # One sequence a micro-batch, over two and four shards.
 FOUR = (Cut(cp=2), Cut(cp=4), Cut(tp=2), Cut(tp=4))
 
@@ -31,6 +32,7 @@ def _token_losses() -> list[Case]:
                 ATTACH,
                 essential=True,
                 essential_cuts=SHORT,
+                wide_cuts=WIDE,
                 **shared,
             ),
             router_case(
@@ -42,6 +44,7 @@ def _token_losses() -> list[Case]:
                 mask="spread",
                 essential=True,
                 essential_cuts=SHORT,
+                wide_cuts=WIDE,
                 **shared,
             ),
             router_case(

@@ -25,6 +25,10 @@ def prepare(device: str) -> None:
     adapt.plain_norms()
     if device == "cpu":
         torch.set_num_threads(1)
+    else:
+        # A float32 case compares float32 numbers.
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = False
 
 
 def perform(run: Run, device: torch.device) -> list[Shard]:
