@@ -183,6 +183,11 @@ def _serve(given: argparse.Namespace) -> int:
     return 0
 
 
+def _scratch(given: Path | None, stack: contextlib.ExitStack) -> Path:
+    """The folder for stores and stacks: the one given, else one that goes with the stack."""
+    return given or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="guard-ranks-")))
+
+
 def _measure(given: argparse.Namespace, emit: Emit) -> int:
     # An expression that cannot be read is said before minutes of importing.
     selected(given.suite, given.expression)
@@ -191,8 +196,7 @@ def _measure(given: argparse.Namespace, emit: Emit) -> int:
     from guard.invariance.launch.choice import choose
 
     with contextlib.ExitStack() as stack:
-        scratch = given.scratch or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="guard-ranks-")))
-        way = choose(given, device, scratch, emit)
+        way = choose(given, device, lambda: _scratch(given.scratch, stack), emit)
         stack.callback(way.launcher.close)
         chosen = selected(given.suite, given.expression, given.cases, way.ranks)
         start = {"type": "start", "device": device, "torch": torch_version, "version": version, "cases": len(chosen)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,8 @@ class Way:
     finished: set[str] = field(default_factory=set)
 
 
-def choose(given: argparse.Namespace, device: str, scratch: Path, emit: Emit) -> Way:
-    """Choose by how the worker was started, the device and the options."""
+def choose(given: argparse.Namespace, device: str, scratch: Callable[[], Path], emit: Emit) -> Way:
+    """Choose by how the worker was started, the device and the options; `scratch` makes a folder where one is needed."""
     if launched():
         spread = Spread(device, given.timeout)
         finished = spread.agree("finished", resume(given.output, emit) if spread.rank == 0 else None)
@@ -50,8 +51,8 @@ def choose(given: argparse.Namespace, device: str, scratch: Path, emit: Emit) ->
         ranks = min(wanted, there, MOST_RANKS)
         worker = Path(__file__).parents[1] / "worker.py"
         command = [str(worker), "--tree", str(given.tree.resolve()), "--device", device]
-        return Way(Pool([*command, "--timeout", str(given.timeout)], ranks, scratch, given.timeout), ranks, emit)
-    return Way(Forked(scratch, given.timeout), given.ranks or DEFAULT_RANKS, emit)
+        return Way(Pool([*command, "--timeout", str(given.timeout)], ranks, scratch(), given.timeout), ranks, emit)
+    return Way(Forked(scratch(), given.timeout), given.ranks or DEFAULT_RANKS, emit)
 
 
 def _silent(_record: dict[str, Any]) -> None:
