@@ -38,7 +38,7 @@ class Way:
 
 
 def choose(given: argparse.Namespace, device: str, scratch: Callable[[], Path], emit: Emit) -> Way:
-    """Choose by how the worker was started, the device and the options; `scratch` makes a folder where one is needed."""
+    """Choose by how the worker was started, the device and the options; `scratch` makes a folder if one is needed."""
     if launched():
         spread = Spread(device, given.timeout)
         finished = spread.agree("finished", resume(given.output, emit) if spread.rank == 0 else None)
