@@ -155,6 +155,7 @@ def _value(hint: Any, value: Any, origin: str, text: str, crumb: str) -> Any:
 
 def _place(origin: str, text: str, key: str) -> str:
     for number, line in enumerate(text.splitlines(), 1):
-        if line.strip().strip("[]").rsplit(".", 1)[-1].partition("=")[0].strip().strip("\"'") == key:
+        name = line.partition("=")[0].strip().strip("[]").rsplit(".", 1)[-1].strip().strip("\"'")
+        if name.replace("-", "_") == key.replace("-", "_"):
             return f"{origin}:{number}"
     return f"{origin}:1"

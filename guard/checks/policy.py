@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from guard.checks.contract import CheckContext, CheckResult
 from guard.codes import name_of
@@ -17,7 +18,7 @@ from guard.model import Finding, Severity, Side, fingerprint
 def check_policy(context: CheckContext) -> CheckResult:
     """Protected paths, coupled files, and the side lists themselves."""
     trees, config = context.trees, context.config
-    findings = [*_protected(trees, config), *_expired(config, datetime.datetime.now(datetime.UTC).date())]
+    findings = [*_protected(trees, config), *_expired(trees, config)]
     for group in config.coupled:
         findings.extend(_coupled(trees, group))
     for side, entries in ((Side.THEIRS, config.take_theirs), (Side.OURS, config.keep_ours)):
@@ -65,8 +66,9 @@ def _coupled(trees: FourTrees, group: CoupledFiles) -> Iterator[Finding]:
         )
 
 
-def _expired(config: Config, today: datetime.date) -> Iterator[Finding]:
-    origin = config.source or "configuration"
+def _expired(trees: FourTrees, config: Config) -> Iterator[Finding]:
+    today = datetime.datetime.now(datetime.UTC).date()
+    origin = _inside(config.source, trees.repository.work_tree)
     for key, entries in (("take-theirs", config.take_theirs), ("keep-ours", config.keep_ours)):
         for entry in entries:
             named = ", ".join(entry.paths)
@@ -74,6 +76,16 @@ def _expired(config: Config, today: datetime.date) -> Iterator[Finding]:
                 yield _finding("GRD403", Severity.WARNING, origin, f"{key} for {named} gives no reason")
             if entry.expires is not None and entry.expires < today:
                 yield _finding("GRD403", Severity.WARNING, origin, f"{key} for {named} expired on {entry.expires}")
+
+
+def _inside(source: str | None, work_tree: Path | None) -> str:
+    """The configuration file as a path of the repository; a report must not name places of the machine."""
+    if source is None:
+        return "configuration"
+    file = Path(source.removeprefix("HEAD:"))
+    if work_tree is not None and file.is_absolute() and file.is_relative_to(work_tree):
+        return file.relative_to(work_tree).as_posix()
+    return file.name if file.is_absolute() else file.as_posix()
 
 
 def _not_taken(trees: FourTrees, side: Side, entry: SidePolicy) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from guard import __version__
 from guard.checks import CHECKS, run_check
@@ -19,6 +20,9 @@ from guard.git import Repository
 from guard.history.trees import load
 from guard.model import Finding, MergeRecord, Outcome, Report, Severity, Status
 from guard.source.store import FactStore, NullStore
+
+if TYPE_CHECKING:
+    from guard.lint.source import LintResult
 
 FAMILIES: dict[str, tuple[str, ...]] = {
     "lost": ("GRD2",),
@@ -101,14 +105,13 @@ def judge_selection(repository: Repository, selection: Selection, config: Config
         reason = selection.unanswered or "no merge in the range"
         outcomes.extend(Outcome(name, Status.SKIPPED, reason) for name in wanted)
     if settings.selects("lint") and selection.tip is not None:
-        # Late: LibCST and the rules cost time that a run of one check does not have to spend.
-        from guard.commands.linting import lint_range
-
         settings.progress("linting what changed")
-        linted = lint_range(repository, selection, config, settings.jobs, settings.store)
+        linted, outcome = _linted(repository, selection, config, settings)
         findings.extend(linted.findings)
-        outcomes.extend(linted.outcomes)
+        outcomes.extend((outcome, *linted.outcomes))
         files = max(files, linted.files)
+    elif selection.tip is not None and settings.checks:
+        outcomes.append(Outcome("lint", Status.SKIPPED, "not selected"))
     return Report(
         command="check",
         version=__version__,
@@ -119,6 +122,30 @@ def judge_selection(repository: Repository, selection: Selection, config: Config
         seconds=time.monotonic() - started,
         notices=selection.notices,
     )
+
+
+def _linted(
+    repository: Repository, selection: Selection, config: Config, settings: RunSettings
+) -> tuple[LintResult, Outcome]:
+    """What the linter says of the range, and how it ended; a fault of ours is an outcome, and never silence."""
+    # Late: LibCST and the rules cost time that a run of one check does not have to spend.
+    from guard.commands.linting import lint_range
+    from guard.lint.source import LintResult
+
+    started = time.monotonic()
+    try:
+        linted = lint_range(repository, selection, config, settings.jobs, settings.store)
+    except GuardError:
+        raise
+    except Exception as error:
+        if settings.debug:
+            raise
+        reason = f"{type(error).__name__}: {error}"
+        return LintResult((), (), 0), Outcome("lint", Status.FAILED, reason, time.monotonic() - started)
+    seconds = time.monotonic() - started
+    if not linted.files:
+        return linted, Outcome("lint", Status.SKIPPED, "no Python file changed", seconds)
+    return linted, Outcome("lint", Status.RAN, None, seconds)
 
 
 def _with_repairs(record: MergeRecord, context: CheckContext) -> tuple[MergeRecord, tuple[Outcome, ...]]:

@@ -1,0 +1,129 @@
+"""Exit 0, 1, 2 and 3 of `guard check`, and what it says with each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Workshop
+from tests.syncs import Guard, make_sync
+
+BASE = {"c.yaml": "a: 1\nb: 1\n"}
+OURS = {"c.yaml": "a: 2\nb: 1\n"}
+THEIRS = {"c.yaml": "a: 1\nb: 2\n"}
+
+
+def sync(workshop: Workshop) -> str:
+    return make_sync(workshop, BASE, OURS, THEIRS, THEIRS)
+
+
+@pytest.mark.parametrize(("least", "status"), [("error", 0), ("warning", 1), ("note", 1), ("never", 0)])
+def test_fail_on(workshop: Workshop, guard: Guard, least: str, status: int) -> None:
+    merge = sync(workshop)
+    answer = guard.check("--merge", merge, "--select", "GRD2", "--fail-on", least, folder=workshop.folder)
+    assert (answer.status, [f["severity"] for f in answer.findings("GRD208")]) == (status, ["warning"])
+
+
+def test_fail_on_from_the_configuration(workshop: Workshop, guard: Guard) -> None:
+    merge = sync(workshop)
+    (workshop.folder / "pyproject.toml").write_text('[tool.guard]\nfail-on = "warning"\n')
+    assert guard.check("--merge", merge, "--select", "GRD2", folder=workshop.folder).status == 1
+    assert guard.check("--merge", merge, "--select", "GRD2", "--fail-on", "error").status == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("protectd = []\n", "guard.toml:1: unknown key 'protectd'"),
+        ('\n\nfail-on = "sometimes"\n', "guard.toml:3: fail_on must be one of"),
+        ("target = 3\n", "guard.toml:1: tool.guard.target must be of type str"),
+        ('[[coupled]]\nreason = "x"\n', "needs the key 'paths'"),
+        ('[[take-theirs]]\npaths = ["a"]\nuntil = 3\n', "guard.toml:3: unknown key 'until'"),
+        ("a = [\n", "guard.toml:"),
+        ('ignore = ["GRD999x"]\n', "GRD999x"),
+    ],
+)
+def test_a_wrong_configuration_is_exit_2(workshop: Workshop, guard: Guard, settings: str, said: str) -> None:
+    merge = sync(workshop)
+    (workshop.folder / "guard.toml").write_text(settings)
+    answer = guard.check("--merge", merge, folder=workshop.folder)
+    assert (answer.status, answer.output) == (2, "")
+    assert said in answer.errors
+
+
+@pytest.mark.parametrize(
+    ("which", "said"),
+    [
+        (("--merge", "nonsense"), "unknown revision 'nonsense'"),
+        (("--merge", "-x"), "is not a revision"),
+        (("--merge=--output=/tmp/x",), "is not a revision"),
+        (("--ours", "HEAD"), "--ours and --theirs go together"),
+        (("--since", "HEAD~1", "--merge", "HEAD"), "--since cannot be combined"),
+        (("--since", "merge-base"), "no branch to be relative to"),
+        (("--merge", "HEAD", "-o", "yaml"), "no report format 'yaml'"),
+        (("--merge", "HEAD", "--select", "GRD7"), "no code or rule is called 'GRD7'"),
+        (("--merge", "HEAD", "--config", "nowhere.toml"), "nowhere.toml cannot be read"),
+        (("missing.py",), "missing.py does not exist"),
+    ],
+)
+def test_what_cannot_run_is_exit_2(workshop: Workshop, guard: Guard, which: tuple[str, ...], said: str) -> None:
+    sync(workshop)
+    answer = guard("check", *which, folder=workshop.folder)
+    assert (answer.status, answer.output) == (2, "")
+    assert said in answer.errors
+
+
+def test_unrelated_histories_and_no_repository_are_exit_2(workshop: Workshop, guard: Guard, tmp_path: Path) -> None:
+    sync(workshop)
+    other = workshop.git("commit-tree", "HEAD^{tree}", "-m", "other root")
+    answer = guard.check("--ours", "HEAD", "--theirs", other, folder=workshop.folder)
+    assert answer.status == 2
+    assert "unrelated histories" in answer.errors
+    (tmp_path / "empty").mkdir()
+    answer = guard.check("--merge", "HEAD", folder=tmp_path / "empty")
+    assert answer.status == 2
+    assert "is not in a git repository" in answer.errors
+
+
+def test_nothing_checked_is_exit_3(workshop: Workshop, guard: Guard) -> None:
+    workshop.commit("base", {"a.txt": "1\n"})
+    plain = workshop.commit("plain", {"a.txt": "2\n"})
+    answer = guard.check("--merge", plain, folder=workshop.folder)
+    assert answer.status == 3
+    assert "is not a merge" in answer.errors
+
+
+def test_with_no_merge_in_the_range_it_lints_and_says_so(workshop: Workshop, guard: Guard) -> None:
+    start = workshop.commit("base", {"a.py": "a = 1\n"})
+    workshop.commit("plain", {"a.py": "a = 2\n"})
+    answer = guard.check("--since", start, folder=workshop.folder)
+    outcomes = {(o["check"], o["status"]) for o in answer.report["outcomes"] if not o["subject"]}
+    assert answer.status == 0
+    assert ("lint", "ran") in outcomes
+    assert ("lost", "skipped") in outcomes
+    shown = guard("check", "--since", start)
+    assert "no merge was checked" in shown.output
+
+
+def test_ignored_findings_do_not_fail(workshop: Workshop, guard: Guard) -> None:
+    merge = sync(workshop)
+    answer = guard.check(
+        "--merge", merge, "--select", "GRD2", "--ignore", "GRD208", "--fail-on", "warning", folder=workshop.folder
+    )
+    assert (answer.status, answer.findings("GRD208")) == (0, [])
+
+
+def test_nothing_is_written_into_the_repository(workshop: Workshop, guard: Guard) -> None:
+    merge = sync(workshop)
+
+    def state() -> dict[str, tuple[int, int]]:
+        files = [path for path in workshop.folder.rglob("*") if path.is_file()]
+        return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
+
+    before = state()
+    answer = guard.check("--merge", merge, folder=workshop.folder)
+    found = next(f["fingerprint"] for f in answer.findings("GRD208"))
+    guard("explain", found, "--merge", merge)
+    assert guard("restore", found, "--merge", merge).status == 0
+    assert state() == before
