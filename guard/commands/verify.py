@@ -17,10 +17,12 @@ import click
 
 from guard import __version__
 from guard.commands.check import configured
-from guard.commands.output import OutputOptions, finish, output_options
+from guard.commands.output import CLEAN, NOTHING_CHECKED, OutputOptions, finish, output_options
 from guard.commands.related import with_lint, with_report
 from guard.commands.selection import load_config
 from guard.errors import GuardError
+from guard.invariance.case import Case, Cut
+from guard.invariance.measuring import selected
 from guard.invariance.selection import SelectionError, compile_expression
 from guard.invariance.selftest import run as run_self_test
 from guard.invariance.session import Request, records
@@ -62,6 +64,9 @@ from guard.model import Finding, Outcome, Report, Status
     help="JSON report of guard check: its findings on the same definitions are named beside ours.",
 )
 @click.option("--self-test", is_flag=True, help="Edit a copy of the tree in known ways and see that the suite notices.")
+@click.option(
+    "--list", "listed", is_flag=True, help="List the chosen cases, tiers, cuts and tolerances; run nothing."
+)
 @output_options
 def verify(
     tree: str,
@@ -75,6 +80,7 @@ def verify(
     pool: bool,
     check_report: Path | None,
     self_test: bool,
+    listed: bool,
     output: OutputOptions,
 ) -> int:
     """Prove on a tree that gradients do not depend on how a batch is cut.
@@ -86,6 +92,8 @@ def verify(
         compile_expression(expression or "all")
     except SelectionError as error:
         raise GuardError(f"-k: {error}") from error
+    if listed:
+        return _list(suite, expression, ranks or 0)
     output = configured(output, load_config(None), Path.cwd())
     request = Request(interpreter(python), device, ranks, suite, expression, timeout, pool=pool)
     with _interruptible():
@@ -98,6 +106,18 @@ def verify(
             findings = with_report(verdict.findings, check_report) if check_report else verdict.findings
             report = _report([verdict, *([other] if other else [])], beside(findings, other) if other else findings)
     return finish(dataclasses.replace(report, seconds=time.monotonic() - started), output)
+
+
+def _list(suite: str, expression: str, ranks: int) -> int:
+    """Print the cases that would be measured."""
+    chosen: dict[str, tuple[Case, list[Cut]]] = {}
+    for case, cut in selected(suite, expression, ranks=ranks):
+        chosen.setdefault(case.name, (case, []))[1].append(cut)
+    for case, cuts in chosen.values():
+        click.echo(f"{case.code} {case.name} ({case.tier.value}): {case.claim}")
+        click.echo(f"    cuts: {', '.join(cut.label() for cut in cuts)}")
+        click.echo(f"    within {case.tolerance:g}: {case.tolerance_reason}")
+    return CLEAN if chosen else NOTHING_CHECKED
 
 
 def _report(verdicts: list[Verdict], findings: tuple[Finding, ...]) -> Report:

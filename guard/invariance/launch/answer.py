@@ -7,6 +7,7 @@ import os
 import pickle
 import select
 import signal
+import stat
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -52,10 +53,12 @@ class AbandonedError(Exception):
 
 
 def listening() -> bool:
-    """Whether whoever started this worker still holds its standard input open (a terminal or file counts as open)."""
+    """Whether whoever started this worker still holds its standard input, where that is a pipe."""
     try:
+        if not stat.S_ISFIFO(os.fstat(0).st_mode):
+            return True
         ready, _, _ = select.select([0], [], [], 0)
-        return not ready or os.isatty(0) or not os.fstat(0).st_mode & 0o010000 or bool(os.read(0, 1))
+        return not ready or bool(os.read(0, 1))
     except OSError:
         return True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -94,9 +93,3 @@ def leave_groups() -> None:
     """Take the model-parallel groups down again."""
     state: Any = module("megatron.core.parallel_state")
     state.destroy_model_parallel()
-
-
-def pieces(total: int, size: int) -> Iterator[range]:
-    """Ranges of `size` that cover `total`."""
-    for start in range(0, total, size):
-        yield range(start, min(start + size, total))
