@@ -64,7 +64,6 @@ def culprits(edit: FixEdit, lost: frozenset[Key], history: FileHistory, readings
     """
 
     memo: dict[str, frozenset[Key]] = {}
-    readings.prefetch(f"{commit}:{edit.path}" for commit in history.holders)
 
     def lost_at(commit: str) -> frozenset[Key]:
         if commit not in memo:
@@ -87,13 +86,46 @@ def _walk(
         commit, keys = waiting.pop()
         keys = frozenset(key for key in keys if key not in found and key not in seen[commit])
         seen[commit] |= keys
-        parents = [parent for parent in history.parents.get(commit, ()) if parent in history.holders]
-        if not keys or not parents:
+        if not keys:
             continue
+        line = _line(history, commit)
         for key in keys:
+            if key not in lost_at(line[-1]):
+                step = line[_last_lost(line, key, lost_at)]
+                found[key] = Culprit(step, len(history.parents[step]) > 1)
+        parents = _holding(history, line[-1])
+        rest = frozenset(key for key in keys if key not in found)
+        for key in rest if parents else ():
             if all(key not in lost_at(parent) for parent in parents):
-                found[key] = Culprit(commit, len(history.parents[commit]) > 1)
+                found[key] = Culprit(line[-1], True)
         for parent in parents:
-            rest = frozenset(key for key in keys if key not in found and key in lost_at(parent))
-            if rest:
-                waiting.append((parent, rest))
+            left = frozenset(key for key in rest if key not in found and key in lost_at(parent))
+            if left:
+                waiting.append((parent, left))
+
+
+def _line(history: FileHistory, commit: str) -> list[str]:
+    """The versions from a commit back to the next one that does not have just one parent with the fix."""
+    line = [commit]
+    while len(parents := _holding(history, line[-1])) == 1:
+        line.append(parents[0])
+    return line
+
+
+def _holding(history: FileHistory, commit: str) -> list[str]:
+    return [parent for parent in dict.fromkeys(history.parents.get(commit, ())) if parent in history.holders]
+
+
+def _last_lost(line: list[str], key: Key, lost_at: Callable[[str], frozenset[Key]]) -> int:
+    """Index of the oldest version that lacks the statement, of a line that lacks it first and has it last.
+
+    Found by halves: a statement that came and went several times was taken out at one of these versions.
+    """
+    low, high = 0, len(line) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if key in lost_at(line[middle]):
+            low = middle
+        else:
+            high = middle
+    return low
