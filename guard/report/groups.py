@@ -140,13 +140,14 @@ def headline(found: Group, room: int | None = None) -> str:
     verdicts = Counter(finding.verdict for finding in found.findings if finding.severity is found.worst.severity)
     said = next((_SAID[verdict] for verdict in _LOUDEST if verdicts[verdict]), None)
     if said is None:
-        return f"meets {plural(len(found.findings), 'break')} in {_places(found)}"
+        return f"meets {plural(len(found.findings), 'break')} in {places(found)}"
     tail = _tests(found)
-    whole = f"{said} in {_places(found)}" + (f"; {tail}" if tail else "")
-    return whole if room is None or len(whole) <= room else f"{said} in {_places(found)}"
+    whole = f"{said} in {places(found)}" + (f"; {tail}" if tail else "")
+    return whole if room is None or len(whole) <= room else f"{said} in {places(found)}"
 
 
-def _places(found: Group) -> str:
+def places(found: Group) -> str:
+    """The files of a group in words: `a.py and b.py`, `a.py and 3 other files`."""
     names = [posixpath.basename(path) for path in found.paths]
     if len(names) <= 2:
         return " and ".join(names)

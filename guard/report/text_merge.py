@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from guard.model import ChangeCount, MergeRecord, Report, Survival
-from guard.report.groups import group, origin_label
+from guard.model import ChangeCount, Finding, MergeRecord, Report, Survival
+from guard.report.groups import group, origin_label, places, subject_of
 from guard.report.paint import Paint
 from guard.report.plain import cut, cut_path, display_width, one_line, plural
 from guard.report.view import View
@@ -41,19 +41,24 @@ def merge_lines(merge: MergeRecord, report: Report, paint: Paint, width: int, vi
 
 
 def repaired_lines(merge: MergeRecord, paint: Paint, width: int, view: View) -> list[str]:
-    """What the sync lost and a later commit brought back, a line for each fix."""
-    if not merge.repaired:
-        return []
-    groups = group(merge.repaired)
-    most = len(groups) if view.max_lines is None else MOST_REPAIRED
-    lines = ["", f"repaired by a later commit: {plural(len(merge.repaired), 'place')}"]
-    for found in groups[:most]:
-        by = found.worst.repaired_by
-        name = f"{found.label} in {one_line(found.worst.path)}"
-        said = f"{name} by {origin_label(by)} {one_line(by.subject)}" if by else name
-        lines.append(f"  {paint('repaired', 'green')} {cut(said, width - 11)}")
-    if len(groups) > most:
-        lines.append(paint(f"  … and {plural(len(groups) - most, 'more change')} repaired", "dim"))
+    """What the sync lost and later commits brought back: each commit, and a line for each fix it brought back."""
+    by_commit: dict[str, list[Finding]] = {}
+    for finding in merge.repaired:
+        by_commit.setdefault(finding.repaired_by.commit if finding.repaired_by else "", []).append(finding)
+    most = None if view.max_lines is None else max(1, MOST_REPAIRED // max(1, len(by_commit)))
+    lines: list[str] = []
+    for findings in by_commit.values():
+        by = findings[0].repaired_by
+        said = f' by {origin_label(by)} "{subject_of(by)}"' if by else " later"
+        count = f": {plural(len(findings), 'place')}"
+        lines += ["", f"{paint('repaired', 'green')}{cut(said, width - 8 - len(count))}{count}"]
+        groups = group(findings)
+        for found in groups[:most]:
+            said = f"  {found.label}" + (f' "{subject_of(found.origin)}"' if found.origin else "")
+            place = f" in {places(found)}"
+            lines.append(cut(said, width - display_width(place)) + place)
+        if most is not None and len(groups) > most:
+            lines.append(paint(f"  … and {plural(len(groups) - most, 'more change')}", "dim"))
     return lines
 
 

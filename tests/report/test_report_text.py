@@ -19,8 +19,8 @@ merge e8e2ace14f "Merge branch 'main' into dev"
     megatron/training/training.py              3 % of ours' 31 changes survive
     megatron/core/transformer/moe/router.py   83 % of theirs' 6 changes survive
 
-repaired by a later commit: 1 place
-  repaired 4c25861f0a in megatron/core/optimizer.py by e8a7d6f2bc Bring back what the sync dropped
+repaired by e8a7d6f2bc "Bring back what the sync dropped": 1 place
+  4c25861f0a "Tidy the argument parser" in optimizer.py
 
 error #5798 "Fix sequence auxiliary loss scale" is reverted in router.py; its test is still there [numeric]
   megatron/core/transformer/moe/router.py:559 TopKRouter._apply_seq_aux_loss GRD201 99f707ef02f096ed
