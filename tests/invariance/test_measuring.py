@@ -1,5 +1,8 @@
-"""On an installed megatron-core: known verdicts, hanging ranks, interruption, the pool. Slow, so asked for by
-`GUARD_VERIFY_PYTHON=… pytest tests/invariance -m "essential or mutation"`."""
+"""On an installed megatron-core: known verdicts, hanging ranks, interruption, the pool, known damage.
+
+Slow, so asked for: `pytest tests/invariance -m verify` where it is installed, or with `GUARD_VERIFY_PYTHON` naming
+the interpreter that has it; `-m "verify and not mutation"` leaves out the longest.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ EXPECTED = Path(__file__).parents[2] / "fixtures" / "invariance" / "expected-0.1
 # A change of the installed release changes what is known of it.
 RELEASE = "0.16.1"
 
-pytestmark = pytest.mark.essential
+pytestmark = pytest.mark.verify
 
 
 @pytest.fixture(scope="module")
