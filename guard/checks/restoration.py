@@ -49,8 +49,10 @@ def restore(trees: FourTrees, finding: Finding, config: Config, *, among_others:
         trees: the sync that the finding is of, merged as it is to be patched.
         among_others: merged was patched for other findings already, which may have brought this one back as well.
     """
-    if not finding.code.startswith("GRD2") or finding.code == "GRD209":
+    if not finding.code.startswith("GRD2") or finding.verdict is None:
         return Restoration({}, f"{finding.code} ({finding.name}) tells of no lost change: there is nothing to restore")
+    if finding.code == "GRD209":
+        return _joined(trees, finding)
     whole = _whole(trees, finding)
     if whole is not None:
         return Restoration(whole)
@@ -158,6 +160,16 @@ def _fresh(trees: FourTrees, **forms: Mapping[str, Entry]) -> FourTrees:
     made = {name: dict(forms.get(name, getattr(trees, name))) for name in _FORMS}
     conflicts, blobs = trees.conflicts, trees._blobs
     return FourTrees(trees.repository, trees.sync, trees.base_tree, **made, conflicts=conflicts, _blobs=blobs)
+
+
+def _joined(trees: FourTrees, finding: Finding) -> Restoration:
+    """For a file that was taken whole from one side: the file as git joins both."""
+    entry = trees.automatic.get(finding.path)
+    if entry is None or finding.path in trees.conflicts:
+        return Restoration(
+            {}, f"git cannot join both sides of {finding.path} by itself: restore its changes one by one"
+        )
+    return Restoration({finding.path: entry})
 
 
 def _whole(trees: FourTrees, finding: Finding) -> Changes | None:

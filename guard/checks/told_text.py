@@ -99,8 +99,11 @@ def one_side_taken(trees: FourTrees, files: Iterable[TextFile]) -> Iterator[Find
         for side in Side:
             verdicts = file.verdicts[side.other]
             if taken_whole(trees, file, side) and verdicts.kept < verdicts.total:
-                share = f"{verdicts.kept} of {verdicts.total} changes of {side.other.value} survive"
-                message = f"{path} is the file of {side.value} whole: {share}"
+                share = (
+                    f"{100 * verdicts.kept // verdicts.total} % of {side.other.value}' {verdicts.total} changes survive"
+                )
+                joined = ", where git would have joined both" if path not in trees.conflicts else ""
+                message = f"the file was taken whole from {side.value}: {share}{joined}"
                 yield Finding(
                     code="GRD209",
                     name=name_of("GRD209"),
@@ -110,6 +113,7 @@ def one_side_taken(trees: FourTrees, files: Iterable[TextFile]) -> Iterator[Find
                     message=message,
                     fingerprint=fingerprint("GRD209", path or "", "<module>", side.value),
                     lost_side=side.other,
+                    verdict=Verdict.PARTLY if verdicts.kept else Verdict.LOST,
                 )
 
 

@@ -275,3 +275,24 @@ def test_nothing_to_look_in_is_exit_3(workshop: Workshop, guard: Guard) -> None:
     workshop.commit("base", {"a": "1\n"})
     answer = guard("restore", "0123456789abcdef", folder=workshop.folder)
     assert answer.status == 3
+
+
+def test_a_dead_change_is_refused_with_the_reason(bench: Bench, guard: Guard) -> None:
+    """The text is there already: no patch of the side's own edit can bring it into effect."""
+    callee = (
+        "def attach(loss, count=None, scale_count=None):\n"
+        "    if scale_count is None:\n"
+        "        scale_count = count if count is not None else 1\n"
+        "    return loss * scale_count\n\n\n"
+        "def run(loss, n, bsz):\n"
+        "    return attach(loss, count=n)\n"
+    )
+    ours = callee.replace("attach(loss, count=n)", "attach(loss, count=n, scale_count=total(n))")
+    theirs = callee.replace("attach(loss, count=n)", "attach(loss, count=n * bsz)")
+    merged = callee.replace("attach(loss, count=n)", "attach(loss, count=n * bsz, scale_count=total(n))")
+    found = bench.sync({"m.py": callee}, {"m.py": ours}, {"m.py": theirs}, {"m.py": merged})
+    (dead,) = [finding for finding in found if finding["verdict"] == "dead"]
+    answer = guard("restore", dead["fingerprint"], "--merge", bench.merge)
+    assert (answer.status, answer.output) == (2, "")
+    assert "something else makes it inert" in answer.errors
+    assert "+    return attach(loss, count=n * bsz)" in answer.errors

@@ -279,8 +279,12 @@ def test_survival_and_one_side_taken(workshop: Workshop, guard: Guard) -> None:
     make_sync(workshop, {"c.yaml": base}, {"c.yaml": ours}, {"c.yaml": theirs}, {"c.yaml": theirs})
     answer = guard.check("--merge", "HEAD", "--select", "GRD2", folder=workshop.folder)
     (taken,) = answer.findings("GRD209")
-    assert taken["message"] == "c.yaml is the file of theirs whole: 0 of 3 changes of ours survive"
+    said = "the file was taken whole from theirs: 0 % of ours' 3 changes survive, where git would have joined both"
+    assert taken["message"] == said
     assert len(answer.findings("GRD208")) == 1
+    answer = guard("restore", taken["fingerprint"], "--merge", "HEAD", "--apply")
+    assert answer.status == 0, answer.errors
+    assert (workshop.folder / "c.yaml").read_text() == ours.replace("k3: 0", "k3: 1")
 
 
 def test_fingerprints_do_not_depend_on_lines(told: Any) -> None:
