@@ -194,9 +194,7 @@ def judge_surplus(forms: FourForms, spare: Callable[[str], bool]) -> list[Hunk]:
     from_other = set(forms.other_merged)
     fresh = set(forms.fresh) - from_other
     # The base's own place, while the side's one is aligned with another statement of merged: the side had moved it.
-    fresh.update(
-        k for k, i in enumerate(forms.merged_base) if i >= 0 and forms.merged_side[k] < 0 and forms.base_side[i] >= 0
-    )
+    fresh.update(k for k, i in enumerate(forms.merged_base) if i >= 0 and forms.merged_side[k] < 0)
     return [
         Hunk(0, 0, 0, 0, [Fate(Verdict.REVIVED, merged=k)])
         for k in sorted(fresh)
