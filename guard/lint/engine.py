@@ -203,7 +203,7 @@ def to_finding(hit: Hit, facts: FileFacts, seen: dict[str, int]) -> Finding:
         symbol=symbol,
         subject=subject,
         numeric=rule.numeric,
-        fixable=rule.fix is not None and hit.sure,
+        fixable=rule.fix is not None and hit.sure and (rule.fix.of is None or rule.fix.of in hit.bindings),
     )
 
 

@@ -18,6 +18,9 @@ def test_a_fixed_example_is_clean(rule: Rule) -> None:
     for code in rule.bad:
         chosen = BUILTIN.only([rule.id], ())
         result = fix_source(Source("p.py", code.encode()), chosen)
+        if not any(finding.fixable for finding in lint_text(code, chosen)):
+            assert result.data is None
+            continue
         assert result.data is not None
         assert lint_text(result.data.decode(), chosen) == ()
 
