@@ -69,7 +69,6 @@ def _severity(
     """Error where a numeric change or a fix is lost beyond doubt; doubt is what the other side did around it."""
     first = group[0]
     fix = any(origin.is_fix for change in group for origin in change.origins)
-    sure = [piece for piece in pieces if not piece.reworked and not piece.rewritten]
     likely = [piece for piece in pieces if not piece.rewritten]
     untouched = any(not piece.contested for piece in pieces)
     confidence = Confidence.HIGH if untouched else Confidence.MEDIUM if likely else Confidence.LOW
@@ -85,11 +84,18 @@ def _severity(
     if verdict is Verdict.DEAD:
         return (Severity.ERROR if numeric or fix else Severity.WARNING), Confidence.MEDIUM
     if verdict is Verdict.REVIVED:
-        return (Severity.ERROR if sure and numeric and fix else Severity.WARNING), confidence
-    precise = any(piece.precise for piece in pieces)
-    if (sure and (numeric or fix)) or (precise and numeric) or (likely and numeric and fix):
-        return Severity.ERROR, confidence
+        certain = any(_sure(piece) and is_numeric(piece.words) for piece in pieces)
+        return (Severity.ERROR if certain and fix else Severity.WARNING), confidence
+    for piece in pieces:
+        counts = is_numeric(piece.words) and not piece.imported
+        if (_sure(piece) and (counts or fix)) or (piece.precise and counts):
+            return Severity.ERROR, confidence
     return Severity.WARNING, confidence
+
+
+def _sure(piece: Piece) -> bool:
+    """Whether the other side left alone what stands around a lost piece."""
+    return not piece.reworked and not piece.rewritten
 
 
 def _score(first: JudgedChange, pieces: Sequence[Piece], numeric: bool, severity: Severity) -> float:

@@ -32,7 +32,7 @@ def message_of(group: Sequence[JudgedChange], verdict: Verdict, tests_there: Seq
         parts.append(f"{_listed(back)}, which {first.side.value} had removed, {count} {end}")
     if first.reason and parts and (missing or back):
         parts.append(first.reason)
-    if first.elsewhere and missing:
+    if first.elsewhere not in ("", first.source.path) and missing:
         parts.append(f"{first.elsewhere} has something like it")
     text = "; ".join(parts)
     if first.origins:

@@ -33,7 +33,7 @@ class Piece:
         contested: the other side changed the statement or its neighbours too.
         reworked: it changed or took out statements of the base there; it did not only add.
         rewritten: the other side took out what stood on both sides of it.
-        precise: only some tokens are concerned, of a statement that every tree has in some form.
+        precise: only some tokens of a statement are concerned, at a spot where the other side did nothing.
         imported: it is an import at the top level.
     """
 
@@ -70,7 +70,8 @@ class JudgedChange:
         origins: commits behind the lost part, newest first; empty until history was asked.
         carried: only syncs of the other side made it what it is: what an earlier one dropped, and no work of this side.
         by: the commit that superseded or removed it, where one did.
-        elsewhere: a file of merged that holds much of a lost definition in another form, or empty.
+        elsewhere: a file that merged holds much of a lost definition, or of the file around it, in another form of; or
+            empty.
         reason: why the verdict is what it is, where that needs saying.
     """
 

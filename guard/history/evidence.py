@@ -70,7 +70,7 @@ def pieces_of(hunk: Hunk, four: FourForms, files: Files, side: Side, now: Defini
             contested=hunk.contested,
             reworked=hunk.reworked,
             rewritten=hunk.rewritten,
-            precise=bool(fate.touched) and old is not None and new is not None and at is not None,
+            precise=fate.precise,
             imported=(new or old or at).kind == "import",  # type: ignore[union-attr]
             subject=_subject(fate, new, old),
         )

@@ -179,7 +179,8 @@ class _SideJudge:
             yield from self._compare(None, after, None, standing.merged, standing)
             return
         self.whole.add(after.key)
-        yield replace(self._gone(after, Verdict.LOST, ""), elsewhere=self._other_form(after))
+        rest = self.forms.path if self.forms.merged is EMPTY else ""  # most of the file stands in others
+        yield replace(self._gone(after, Verdict.LOST, ""), elsewhere=self._other_form(after) or rest)
 
     def _deleted(self, before: Definition) -> Iterator[JudgedChange]:
         now = self.forms.merged.definitions.get(before.key)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 _ARITHMETIC = frozenset(["*", "/", "//", "%", "**", "@", "+=", "-=", "*=", "/=", "//=", "**=", "@=", "+", "-"])
+_OPENERS = frozenset(["[", "(", ",", "=", ":", "return"])  # after one of these a sign is no operation
 _PARTS = re.compile(
     r"(^|_)("
     r"loss(es)?|grads?|gradients?|norm|scal(e|es|ed|ing|er)|unscale|eps|epsilon|dtype|b?float(16|32|64)|half|[bf]p?16|"
@@ -31,9 +32,11 @@ def is_numeric(tokens: Iterable[str]) -> bool:
     """
     words = list(tokens)
     texts = any(token[:1] in "'\"" or token == 'f"' for token in words)
+    before = ""
     for token in words:
-        if token in _ARITHMETIC and not texts:
+        if token in _ARITHMETIC and not texts and not (token in "+-*" and before in _OPENERS and len(words) > 2):
             return True
+        before = token
         if _WORD.match(token) and _names_number(token):
             return True
     return False

@@ -34,6 +34,7 @@ class Fate:
         touched: the tokens that are missing or back, where only a part is concerned.
         new_rows, old_rows: lines, in the side's and the base's file, of those tokens; empty for the whole statement.
         row: line in merged of the place inside the statement; 0 for the statement's own.
+        precise: some tokens of a statement, at a spot in it where the other side did nothing.
     """
 
     verdict: Verdict
@@ -46,6 +47,7 @@ class Fate:
     row: int = 0
     new_rows: tuple[int, ...] = ()
     old_rows: tuple[int, ...] = ()
+    precise: bool = False
 
 
 @dataclass(slots=True)
@@ -298,7 +300,7 @@ def _back(forms: FourForms, i: int, j: int, k: int) -> Fate:
     row = merged.rows[min(edits[0].start, len(merged.rows) - 1)] if edits and merged.rows else merged.line
     new_rows = tuple(r for e in edits for r in side.rows[e.new_start : e.new_end])
     old_rows = tuple(r for e in edits for r in base.rows[e.start : e.end])
-    return Fate(Verdict.REVERTED, i, j, k, missing, back, tuple(touched), row, new_rows, old_rows)
+    return Fate(Verdict.REVERTED, i, j, k, missing, back, tuple(touched), row, new_rows, old_rows, precise=True)
 
 
 def _inside(forms: FourForms, i: int, j: int, k: int, became: int) -> Fate:
@@ -307,7 +309,7 @@ def _inside(forms: FourForms, i: int, j: int, k: int, became: int) -> Fate:
     theirs = tokens.edits(base.tokens, forms.other[became].tokens) if became >= 0 else []
     missing: list[int] = []
     back: list[int] = []
-    done = superseded = False
+    done = superseded = crowded = False
     for fate in tokens.fates(base, side, merged):
         if fate.kept:
             done = True
@@ -315,6 +317,7 @@ def _inside(forms: FourForms, i: int, j: int, k: int, became: int) -> Fate:
             superseded = True
         else:
             done = done or fate.done
+            crowded = crowded or any(edit.start <= fate.edit.end and fate.edit.start <= edit.end for edit in theirs)
             missing += fate.missing
             back += fate.back
     if k in forms.fresh:
@@ -327,7 +330,9 @@ def _inside(forms: FourForms, i: int, j: int, k: int, became: int) -> Fate:
     touched = (*(side.tokens[t] for t in missing), *(base.tokens[t] for t in back))
     row = _row(base, merged, back, side, missing)
     new_rows, old_rows = tuple(side.rows[t] for t in missing), tuple(base.rows[t] for t in back)
-    return Fate(verdict, i, j, k, _runs(side, missing), _runs(base, back), touched, row, new_rows, old_rows)
+    return Fate(
+        verdict, i, j, k, _runs(side, missing), _runs(base, back), touched, row, new_rows, old_rows, not crowded
+    )
 
 
 def _row(base: Statement, merged: Statement, back: Sequence[int], side: Statement, missing: Sequence[int]) -> int:
