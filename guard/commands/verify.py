@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import importlib.util
 import shutil
 import signal
 import sys
@@ -41,7 +42,7 @@ from guard.model import Finding, Outcome, Report, Status
     "--python",
     metavar="EXE",
     envvar="GUARD_VERIFY_PYTHON",
-    help="Interpreter that has torch. Default: python3 of the path.",
+    help="Interpreter that has torch. Default: guard's own if it has it, else python3 of the path.",
 )
 @click.option(
     "--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", help="Where ranks run. Default: auto."
@@ -64,9 +65,7 @@ from guard.model import Finding, Outcome, Report, Status
     help="JSON report of guard check: its findings on the same definitions are named beside ours.",
 )
 @click.option("--self-test", is_flag=True, help="Edit a copy of the tree in known ways and see that the suite notices.")
-@click.option(
-    "--list", "listed", is_flag=True, help="List the chosen cases, tiers, cuts and tolerances; run nothing."
-)
+@click.option("--list", "listed", is_flag=True, help="List the chosen cases, tiers, cuts and tolerances; run nothing.")
 @output_options
 def verify(
     tree: str,
@@ -168,7 +167,8 @@ def interpreter(given: str | None) -> str:
     Raises:
         GuardError: there is none of that name.
     """
-    found = shutil.which(given) if given else shutil.which("python3") or sys.executable
+    here = sys.executable if importlib.util.find_spec("torch") else None
+    found = shutil.which(given) if given else here or shutil.which("python3") or sys.executable
     if not found:
         raise GuardError(f"--python {given}: there is no such interpreter")
     return str(Path(found).absolute())

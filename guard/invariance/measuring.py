@@ -128,21 +128,19 @@ def open_tree(tree: Path, device: str) -> tuple[str, str, str]:
     Raises:
         FatalError: if any of it does not work.
     """
-    from_environment = device
     try:
         import torch
     except ImportError as error:
         raise FatalError(
             f"{sys.executable} has no torch ({error}): give --python an interpreter that has it"
         ) from error
-    import torch
-
     from guard.invariance.rank import program, shims
     from guard.invariance.rank.tree import TreeError, UnavailableError, check_origin, enter
 
-    if from_environment == "cuda" and not torch.cuda.is_available():
+    if device == "cuda" and not torch.cuda.is_available():
         raise FatalError("--device cuda, but torch sees no CUDA device")
-    chosen = "cuda" if from_environment != "cpu" and torch.cuda.is_available() else "cpu"
+    # NCCL ranks cannot share a device: with one GPU nearly every cut would be skipped.
+    chosen = "cuda" if device == "cuda" or (device == "auto" and torch.cuda.device_count() > 1) else "cpu"
     if chosen == "cpu":
         shims.on_cpu()
     if not (tree / "megatron" / "core").is_dir():

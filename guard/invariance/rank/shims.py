@@ -51,6 +51,8 @@ def on_cpu() -> None:
     """Patch torch for a process without CUDA; call after torch and before the tree is imported."""
     torch.set_num_threads(1)
     cuda: Any = torch.cuda
+    cuda.is_available = lambda: False
+    cuda.device_count = lambda: 0
     cuda.current_device = lambda: CPU
     cuda.set_device = lambda _device: None
     for name in ("current_stream", "default_stream"):
