@@ -7,12 +7,11 @@ qualified name of a scope is dotted, without `<locals>`, and empty at module lev
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntFlag
 from typing import NamedTuple
 
 
-class Flag(IntFlag):
-    """Under which circumstances a fact holds."""
+class Flag:
+    """Under which circumstances a fact holds: bits of a plain integer, since millions of them are combined."""
 
     NONE = 0
     GUARD_IMPORT = 1  # a handler around it catches a failing import
@@ -155,6 +154,10 @@ class ClassOutline:
     line: int
     end_line: int
     flags: int
+
+    def fields_without_lines(self) -> tuple[tuple[str, bool], ...]:
+        """Fields and whether each has a default: what makes two versions of a class take the same arguments."""
+        return tuple((name, optional) for name, optional, _ in self.fields)
 
 
 @dataclass(frozen=True, slots=True)

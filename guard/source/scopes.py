@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+
 from guard.source.outline import Access, Call, Read, Root
 
 UNKNOWN = Root("local", "")
+NO_NAME = Root("value", "")
+
+
+@functools.lru_cache(maxsize=65536)
+def global_root(name: str) -> Root:
+    """A name that no scope has claimed yet. One object a name: there are hundreds of thousands of them."""
+    return Root("global", name)
+
+
+@functools.lru_cache(maxsize=65536)
+def _local_root(name: str) -> Root:
+    return Root("local", name)
 
 
 class Scope:
@@ -63,7 +77,7 @@ class Scope:
         known = self.bound.get(root.text)
         if known is None:
             return root
-        return Root("local", root.text) if known is UNKNOWN else known
+        return _local_root(root.text) if known is UNKNOWN else known
 
 
 class Keep:

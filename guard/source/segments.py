@@ -17,7 +17,7 @@ from guard.source.text import decode
 
 _HEAD = re.compile(r"(?:async[ \t]+def|def|class)\b|@")
 _CONTINUES = (" ", "\t", "\f", "#", ")", "]", "}")
-_WORD = re.compile(r"[A-Za-z_]\w+")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 # A file that takes longer than this to parse is data; two of the four versions would use up the whole budget.
 LARGEST = 2_000_000

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from guard.source.bindings import Ledger, value_root
 from guard.source.expressions import class_of, decorator_name, last_name
 from guard.source.outline import Access, Call, Flag, FunctionOutline, Import, Read, Root, Segment
-from guard.source.scopes import UNKNOWN, Scope
+from guard.source.scopes import NO_NAME, UNKNOWN, Scope, global_root
 from guard.source.signatures import parameters
 from guard.source.walk import Walk
 
@@ -29,10 +29,11 @@ class _Reader(Walk):
     # names
 
     def _Name(self, node: ast.Name) -> None:  # noqa: N802
+        name, scope = node.id, self.scope
         if isinstance(node.ctx, ast.Store):
-            self.scope.bind(node.id)
-        else:
-            self.scope.reads.append(Read(node.id, self.scope.qualname, node.lineno, self.flags))
+            scope.bind(name)
+        elif scope.kind != "function" or name not in scope.bound or name in scope.outer:
+            scope.reads.append(Read(name, scope.qualname, node.lineno, self.flags))
 
     def _Attribute(self, node: ast.Attribute) -> None:  # noqa: N802
         path = [node.attr]
@@ -53,10 +54,10 @@ class _Reader(Walk):
         """Where a chain starts; reads the node on the way."""
         self.visit(node)
         if isinstance(node, ast.Name):
-            return Root("global", node.id)
+            return global_root(node.id)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super":
             return Root("super", self.owner())
-        return Root("value", "")
+        return NO_NAME
 
     def lookup(self, name: str) -> Root | None:
         """What a name means here, as far as it is bound by now."""
@@ -89,11 +90,11 @@ class _Reader(Walk):
         self.each(node.args)
         self.each(keyword.value for keyword in node.keywords)
         if isinstance(func, ast.Name):
-            root = Root("global", func.id)
+            root = global_root(func.id)
         elif isinstance(func, ast.Call) and isinstance(func.func, ast.Name) and func.func.id == "super":
             root = Root("super", self.owner())
         else:
-            root = Root("value", "")
+            root = NO_NAME
         spread = self.ledger.spread(node, self.scope)
         names = tuple(last_name(argument) for argument in node.args if not isinstance(argument, ast.Starred))
         keywords = tuple(keyword.arg for keyword in node.keywords if keyword.arg) + (spread or ())
@@ -115,7 +116,7 @@ class _Reader(Walk):
 
     def _Expr(self, node: ast.Expr) -> None:  # noqa: N802
         if isinstance(node.value, ast.Call):
-            self._Call(node.value, extra=int(Flag.STATEMENT))
+            self._Call(node.value, extra=Flag.STATEMENT)
         else:
             self.visit(node.value)
 

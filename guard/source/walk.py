@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from typing import ClassVar
 
 from guard.source.expressions import dotted
 from guard.source.outline import Flag
@@ -19,7 +20,7 @@ _GUARDS = {
     "BaseException": Flag.GUARD_IMPORT,
 }
 _EXPECTS_FAILURE = {"raises", "assertRaises", "assertRaisesRegex", "suppress"}
-_ALL_GUARDS = int(Flag.GUARD_IMPORT | Flag.GUARD_NAME | Flag.GUARD_ATTRIBUTE | Flag.GUARD_CALL)
+_ALL_GUARDS = Flag.GUARD_IMPORT | Flag.GUARD_NAME | Flag.GUARD_ATTRIBUTE | Flag.GUARD_CALL
 
 
 class Walk:
@@ -31,14 +32,18 @@ class Walk:
         flags: guards (see `Flag`) around the node.
     """
 
+    _handlers: ClassVar[dict[type, Callable[..., None]]] = {}
+
     def __init__(self) -> None:
         self.scope = Scope("module", "", None)
         self.block = ""
         self.flags = 0
         self._blocks = 0
-        self._handlers: dict[type, Callable[..., None]] = {
-            getattr(ast, name[1:]): getattr(self, name)
-            for name in dir(self)
+
+    def __init_subclass__(cls) -> None:
+        cls._handlers = {
+            getattr(ast, name[1:]): getattr(cls, name)
+            for name in dir(cls)
             if name[1:2].isupper() and hasattr(ast, name[1:])
         }
 
@@ -46,7 +51,7 @@ class Walk:
         """Read one node, by its own method or child by child."""
         handler = self._handlers.get(type(node))
         if handler is not None:
-            handler(node)
+            handler(self, node)
         else:
             self.children(node)
 

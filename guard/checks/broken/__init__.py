@@ -15,11 +15,13 @@ from guard.checks.broken.dropped import dropped_arguments
 from guard.checks.broken.duplicates import duplicate_definitions
 from guard.checks.broken.findings import complete
 from guard.checks.broken.gathering import FourWorlds
+from guard.checks.broken.gone import gone_from_both, readers_lost
 from guard.checks.broken.markers import conflict_markers, syntax_errors
 from guard.checks.broken.members import missing_members
 from guard.checks.broken.names import undefined_names
 from guard.checks.broken.options import undefined_options
 from guard.checks.broken.order import swapped_arguments
+from guard.checks.broken.remembered import Remembered, keep, key_of, recall
 from guard.checks.contract import CheckContext, CheckResult
 from guard.model import Outcome, Status
 
@@ -30,8 +32,8 @@ PARTS: dict[str, Part] = {
     "undefined names": undefined_names,
     "missing members": missing_members,
     "missing attributes": missing_attributes,
-    "call arguments": call_arguments,
     "undefined options": undefined_options,
+    "call arguments": call_arguments,
     "swapped arguments": swapped_arguments,
     "dropped arguments": dropped_arguments,
     "changed defaults": changed_defaults,
@@ -40,25 +42,41 @@ PARTS: dict[str, Part] = {
     "moved and kept": moved_and_kept,
     "imports at two levels": imported_at_two_levels,
     "registered twice": registered_twice,
+    "gone from both": gone_from_both,
+    "readers lost": readers_lost,
 }
+
+# Codes that say less than another code that says something of the same subject in the same file.
+_LESS = {"GRD303": {"GRD312"}, "GRD309": {"GRD301", "GRD302", "GRD303", "GRD304", "GRD305", "GRD312"}}
 
 
 def check_broken(context: CheckContext) -> CheckResult:
     """All breaks of one sync. A file that cannot be analysed becomes an outcome, and so does a part that fails."""
+    key = key_of(context.trees)
+    known = recall(context.store, key)
+    if known is not None:
+        return CheckResult(known.findings, known.outcomes)
+    context.progress("broken: reading Python files")
     worlds = FourWorlds(context.trees, context.jobs)
     comparison = Comparison(worlds)
     marked = list(conflict_markers(worlds))
     breaks = [*marked, *syntax_errors(worlds, frozenset(found.path for found in marked))]
     outcomes = _not_analysed(worlds, frozenset(found.path for found in breaks))
+    failed = False
     for name, part in PARTS.items():
+        context.progress(f"broken: {name}")
         try:
             breaks.extend(part(comparison))
         except Exception as error:
             if context.debug:
                 raise
+            failed = True
             outcomes.append(Outcome("broken", Status.FAILED, f"{type(error).__name__}: {error}", subject=name))
-    breaks = _once(breaks)
-    return CheckResult(tuple(complete(worlds, found) for found in breaks), tuple(outcomes))
+    context.progress("broken: asking history")
+    findings = complete(worlds, _once(breaks))
+    if not failed:
+        keep(context.store, key, Remembered(findings, tuple(outcomes)))
+    return CheckResult(findings, tuple(outcomes))
 
 
 def _not_analysed(worlds: FourWorlds, told: frozenset[str]) -> list[Outcome]:
@@ -71,6 +89,10 @@ def _not_analysed(worlds: FourWorlds, told: frozenset[str]) -> list[Outcome]:
 
 
 def _once(breaks: list[Break]) -> list[Break]:
-    """Without the attribute findings that an option finding says better."""
-    options = {(found.path, found.subject) for found in breaks if found.code == "GRD312"}
-    return [found for found in breaks if found.code != "GRD303" or (found.path, found.subject) not in options]
+    """Without findings that another one says better, and each place once."""
+    told = {(found.code, found.subject) for found in breaks}
+    kept: dict[tuple[str, str, str, str, str], Break] = {}
+    for found in breaks:
+        if not any((code, found.subject) in told for code in _LESS.get(found.code, ())):
+            kept.setdefault((found.code, found.path, found.symbol, found.subject, found.detail), found)
+    return list(kept.values())

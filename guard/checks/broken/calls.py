@@ -53,12 +53,13 @@ class _CallCheck:
 
     def file(self, path: str) -> Iterator[Misfit]:
         """Calls of a file that do not fit and did in the parent that they came from."""
-        for _, line, call, reached in self._calls.of("merged", path):
+        for found in self._calls.suspects(path):
+            call, reached = found.call, found.reached
             if call.flags & Flag.GUARD_CALL:
                 continue
             problem = problem_of(call, reached)
             if problem and is_new(self.states(path, call)):
-                yield Misfit(path, line, call, reached[0], *problem)
+                yield Misfit(path, found.line, call, reached[0], *problem)
 
     def states(self, path: str, call: Call) -> Callable[[str], State]:
         """What each tree says of the same call."""

@@ -35,7 +35,7 @@ def changed_defaults(comparison: Comparison) -> Iterator[Break]:
     named = {side: _named(comparison.worlds, side) for side in Side}
     groups: dict[tuple[str, str, str, Side], list[Change]] = {}
     for path in comparison.worlds.paths:
-        for found in comparison.calls.of("merged", path):
+        for found in comparison.calls.suspects(path):
             if len(found.reached) == 1 and not found.call.open_ended:
                 for change in _changes(comparison, found, named):
                     key = (found.reached[0].path, found.reached[0].name, change.parameter.name, change.side)

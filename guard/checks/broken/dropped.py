@@ -36,7 +36,7 @@ def dropped_arguments(comparison: Comparison) -> Iterator[Break]:
         groups: dict[tuple[str, tuple[str, ...]], list[Dropped]] = {}
         for found in calls:
             alone = counts[found.call.scope, last_name(found.call)] == 1
-            if alone and len(found.reached) == 1 and not found.call.open_ended:
+            if alone and not found.call.open_ended:
                 for dropped in _dropped(comparison, found):
                     key = (found.call.scope, tuple(one.name for one in dropped.arguments))
                     groups.setdefault(key, []).append(dropped)
@@ -45,26 +45,31 @@ def dropped_arguments(comparison: Comparison) -> Iterator[Break]:
 
 
 def _dropped(comparison: Comparison, found: Reach) -> Iterator[Dropped]:
-    callee = found.reached[0]
-    takes = {parameter.name: parameter for parameter in callee.parameters if parameter.kind in {"a", "k"}}
-    slots = [parameter.name for parameter in callee.parameters if parameter.kind in {"p", "a"}]
-    given = set(slots[: len(found.call.positional)]).union(found.call.keywords)
     base = comparison.calls.in_scope("base", found.path, found.call)
+    if len(base) != 1:
+        return
     for side in Side:
         there, other = (comparison.calls.in_scope(tree.value, found.path, found.call) for tree in (side, side.other))
-        if not len(there) == len(other) == len(base) == 1:
+        if not len(there) == len(other) == 1:
             continue
+        known = {*base[0].call.keywords, *other[0].call.keywords, *found.call.keywords}
+        names = [name for name in there[0].call.keywords if name not in known]
         count = len(found.call.positional)
-        if any(len(one.call.positional) != count for one in (there[0], other[0], base[0])):
+        if not names or any(len(one.call.positional) != count for one in (there[0], other[0], base[0])):
             continue
-        known = {*base[0].call.keywords, *other[0].call.keywords}
-        missing = [
-            takes[name]
-            for name in there[0].call.keywords
-            if name in takes and takes[name].default is not None and name not in given and name not in known
-        ]
+        missing = _taken(found, names)
         if missing:
-            yield Dropped(side, found, there[0], tuple(missing))
+            yield Dropped(side, found, there[0], missing)
+
+
+def _taken(found: Reach, names: list[str]) -> tuple[Parameter, ...]:
+    """Those of the arguments that merged's callee takes by name, leaves optional and is not given by position."""
+    if len(found.reached) != 1:
+        return ()
+    parameters = found.reached[0].parameters
+    filled = [one.name for one in parameters if one.kind in {"p", "a"}][: len(found.call.positional)]
+    takes = {one.name: one for one in parameters if one.kind in {"a", "k"} and one.default is not None}
+    return tuple(takes[name] for name in names if name in takes and name not in filled)
 
 
 def _break(group: list[Dropped]) -> Break:

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import multiprocessing
 import pickle
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 from guard.checks.broken.world import World
@@ -15,6 +16,10 @@ from guard.source.segments import SegmentMemo, outline
 
 # Below this many bytes a second process costs more than it saves.
 _WORTH_A_PROCESS = 400_000
+
+_NO_READERS = (".json", ".jsonl", ".lock", ".svg", ".ipynb", ".csv", ".md", ".rst", ".txt")
+_LARGEST_TEXT = 500_000
+_WORDS = re.compile(rb"[A-Za-z_][\w-]+", re.ASCII)
 
 Outlines = dict[str, ModuleOutline]
 
@@ -50,6 +55,7 @@ class FourWorlds:
         touched = [path for path in trees.touched if _is_python(path)]
         self.outlines: Outlines = _outlines(trees, touched, jobs)
         self._memo = SegmentMemo()
+        self._rest: frozenset[str] | None = None
         self.paths = tuple(path for path in touched if path in trees.merged)
         self._worlds = {name: World(name, getattr(trees, name), self._reader(name)) for name in TREES}
         self._renames = {name: _renames(trees, name) for name in TREES if name != "merged"}
@@ -86,6 +92,23 @@ class FourWorlds:
                 if any(word.encode() in data for word in wanted) and wanted & self.words_of("merged", path):
                     found.append(path)
         return found
+
+    def is_mentioned(self, word: str) -> bool:
+        """Whether a text file of merged other than the touched Python files holds the word, or its option form."""
+        if self._rest is None:
+            self._rest = self._other_words()
+        return word in self._rest
+
+    def _other_words(self) -> frozenset[str]:
+        touched = set(self.trees.touched)
+        found: set[bytes] = set()
+        for path, entry in self.trees.merged.items():
+            if entry.kind != "file" or (_is_python(path) and path in touched) or path.endswith(_NO_READERS):
+                continue
+            data = self.trees.read(entry.sha)
+            if len(data) < _LARGEST_TEXT and b"\0" not in data:
+                found.update(_WORDS.findall(data))
+        return frozenset(word.decode("ascii").replace("-", "_") for word in found)
 
     def _reader(self, name: str) -> Callable[[str], ModuleOutline]:
         entries = getattr(self.trees, name)

@@ -51,13 +51,15 @@ def uses(world: World, path: str) -> Iterator[Use]:
     view = world.view(path)
     if view is None or view.outline.error:
         return
+    modules = {name for name in view.imports if world.member(path, name).kind == "module"}
     for offset, segment in view.outline.parts:
         for fact in segment.imports:
             yield from _of_import(world, path, fact, offset)
         for access in segment.accesses:
-            if access.root.kind not in {"global", "import"} or access.flags & Flag.GUARD_ATTRIBUTE:
+            kind, text = access.root
+            if (kind != "global" or text not in modules) and kind != "import":
                 continue
-            if access.root.kind == "global" and access.root.text not in view.imports:
+            if access.flags & Flag.GUARD_ATTRIBUTE:
                 continue
             target = world.start(path, access.root)
             for index, name in enumerate(access.path):

@@ -17,11 +17,12 @@ OutlineOf = Callable[[str], ModuleOutline]
 class ModuleView:
     """What a file binds at module level, by name. Lines are lines of the file."""
 
-    __slots__ = ("aliases", "classes", "dynamic", "functions", "imports", "names", "outline", "path", "stars")
+    __slots__ = ("_lines", "aliases", "classes", "dynamic", "functions", "imports", "names", "outline", "path", "stars")
 
     def __init__(self, path: str, outline: ModuleOutline) -> None:
         self.path = path
         self.outline = outline
+        self._lines: dict[int, int] | None = None
         self.names: set[str] = set()
         self.imports: dict[str, list[Import]] = {}
         self.functions: dict[str, list[FunctionOutline]] = {}
@@ -49,11 +50,12 @@ class ModuleView:
 
     def line_of(self, item: FunctionOutline | ClassOutline) -> int:
         """The line of a definition in the file."""
-        for offset, segment in self.outline.parts:
-            held: Iterable[object] = segment.functions if isinstance(item, FunctionOutline) else segment.classes
-            if any(item is one for one in held):
-                return offset + item.line
-        return item.line
+        if self._lines is None:
+            self._lines = {}
+            for offset, segment in self.outline.parts:
+                held: Iterable[FunctionOutline | ClassOutline] = (*segment.functions, *segment.classes)
+                self._lines.update((id(one), offset + one.line) for one in held)
+        return self._lines.get(id(item), item.line)
 
 
 @dataclass(frozen=True, slots=True)

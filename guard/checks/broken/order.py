@@ -25,7 +25,7 @@ Mismatch = tuple[int, str, str]  # position, parameter that the argument's name 
 def swapped_arguments(comparison: Comparison) -> Iterator[Break]:
     """Breaks by call."""
     for path in comparison.worlds.paths:
-        for found in comparison.calls.of("merged", path):
+        for found in comparison.calls.suspects(path):
             call, reached = found.call, found.reached
             if len(reached) != 1 or not _odd(call, reached[0]):
                 continue

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import NamedTuple
 
 from guard.checks.broken.callees import Callee, callees
+from guard.checks.broken.changed import changed_names
 from guard.checks.broken.difference import State
 from guard.checks.broken.gathering import FourWorlds
+from guard.checks.broken.world import World
 from guard.source.outline import Call
 
 Shape = tuple[object, ...]
 
 
-class Reach(NamedTuple):
-    """One call of one tree. `line` is a line of the file."""
+class Reach:
+    """One call of one tree. `line` is a line of the file; what it reaches is worked out when asked for."""
 
-    path: str
-    line: int
-    call: Call
-    reached: list[Callee]
+    __slots__ = ("_known", "_world", "call", "line", "path")
+
+    def __init__(self, world: World, path: str, line: int, call: Call) -> None:
+        self.path = path
+        self.line = line
+        self.call = call
+        self._world = world
+        self._known: list[Callee] | None = None
+
+    @property
+    def reached(self) -> list[Callee]:
+        """All definitions that the call may reach."""
+        if self._known is None:
+            self._known = callees(self._world, self.path, self.call)
+        return self._known
 
 
 class Reached:
@@ -27,22 +40,28 @@ class Reached:
 
     def __init__(self, worlds: FourWorlds) -> None:
         self._worlds = worlds
+        self._changed: frozenset[str] | None = None
         self._found: dict[tuple[str, str], list[Reach]] = {}
         self._shapes: dict[tuple[str, str], dict[Shape, list[Reach]]] = {}
         self._scopes: dict[tuple[str, str], dict[tuple[str, str], list[Reach]]] = {}
 
     def of(self, tree: str, path: str) -> list[Reach]:
-        """All calls of a file that reach something in the repository."""
+        """All calls of a file."""
         known = self._found.get((tree, path))
         if known is None:
             known = self._found[tree, path] = []
             world = self._worlds[tree]
             view = world.view(path)
             for offset, segment in view.outline.parts if view else ():
-                for call in segment.calls:
-                    reached = callees(world, path, call)
-                    known.append(Reach(path, offset + call.line, call, reached))
+                known.extend(Reach(world, path, offset + call.line, call) for call in segment.calls)
         return known
+
+    def suspects(self, path: str) -> list[Reach]:
+        """Calls of a file of merged that may reach what differs between merged and a parent, by name."""
+        if self._changed is None:
+            self._changed = changed_names(self._worlds)
+        changed = self._changed
+        return [found for found in self.of("merged", path) if _names(found.call) & changed]
 
     def alike(self, tree: str, path: str, call: Call) -> list[Reach]:
         """Calls of the version of merged's file `path` in another tree that have the same scope, callee and shape."""
@@ -78,6 +97,14 @@ class Reached:
             return State.BAD if any(map(is_bad, same)) else State.OK
 
         return state
+
+
+def _names(call: Call) -> set[str]:
+    """Names by which a call may reach a changed definition."""
+    names = {re.split(r"[.|]", call.root.text)[-1], *call.path[-2:]}
+    if call.root.kind == "super":
+        names.add("super")
+    return names
 
 
 def shape(call: Call) -> Shape:

@@ -1,0 +1,76 @@
+"""Keep the findings of a sync by content: a second look at the same trees costs what reading the trees costs.
+
+The key names everything that the answer depends on: the four trees and the commits that attribution asks (the store
+itself keeps releases of guard apart). JSON, since a cache that others
+may write to must not run anything.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import types
+import typing
+from enum import Enum
+from typing import Any
+
+from guard.history.trees import TREES, FourTrees
+from guard.model import Finding, Outcome
+from guard.source.store import FactStore
+
+KIND = "broken"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Remembered:
+    """What is kept of one sync."""
+
+    findings: tuple[Finding, ...]
+    outcomes: tuple[Outcome, ...]
+
+
+def key_of(trees: FourTrees) -> str:
+    """Identity of everything that the findings of a sync depend on."""
+    digest = hashlib.sha256()
+    sync = trees.sync
+    digest.update(repr((sync.ours, sync.theirs, sync.bases)).encode())
+    for name in TREES:
+        for path, entry in sorted(getattr(trees, name).items()):
+            digest.update(f"{entry.mode} {entry.sha} {path}\0".encode("utf-8", "surrogateescape"))
+        digest.update(b"\1")
+    return digest.hexdigest()
+
+
+def recall(store: FactStore, key: str) -> Remembered | None:
+    """What was kept under a key; None where nothing is, or nothing that can be read."""
+    data = store.get(KIND, key)
+    if data is None:
+        return None
+    try:
+        return typing.cast("Remembered", _read(Remembered, json.loads(data)))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def keep(store: FactStore, key: str, found: Remembered) -> None:
+    """Keep findings and outcomes."""
+    store.put(KIND, key, json.dumps(dataclasses.asdict(found), separators=(",", ":")).encode())
+
+
+def _read(kind: Any, value: Any) -> Any:
+    """A value of JSON as the type that a field declares."""
+    origin = typing.get_origin(kind)
+    if origin in {typing.Union, types.UnionType}:
+        options = [option for option in typing.get_args(kind) if option is not type(None)]
+        return None if value is None else _read(options[0], value)
+    if origin is tuple:
+        return tuple(_read(typing.get_args(kind)[0], item) for item in value)
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        return typing.cast("Any", kind)(**{name: _read(hints[name], item) for name, item in value.items()})
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(value)
+    if not isinstance(value, kind) and not (kind is float and isinstance(value, int)):
+        raise TypeError(f"{kind} expected")
+    return value
