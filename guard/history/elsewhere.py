@@ -128,12 +128,12 @@ class Elsewhere:
 
 def shared(one: Definition, other: Definition) -> float:
     """How much of two definitions' statements is the same, 0 to 1, by count; ends of blocks aside."""
-    first, second = (
-        Counter(s.text for s in definition.statements if s.kind != "end" and s.text != "parameter self")
-        for definition in (one, other)
-    )
+    first, second = one.bag, other.bag
     total = first.total() + second.total()
-    return 2 * (first & second).total() / total if total else 0.0
+    if not total:
+        return 0.0
+    small, large = (first, second) if len(first) <= len(second) else (second, first)
+    return 2 * sum(min(count, large[text]) for text, count in small.items() if text in large) / total
 
 
 def moved_to(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from guard.history.trees import FourTrees
 from guard.model import Outcome, Status, Verdict
 from guard.source.definitions import EMPTY, SourceFile, parse
 
+_HEAD = re.compile(rb"^(?=(?:[ \t]{1,4})?(?:async[ \t]+def|def|class)[ \t])", re.MULTILINE)
 SMALLEST_SHARE = 1_000_000  # bytes of source that are worth a process of their own
 
 
@@ -43,7 +45,23 @@ def clean_of_both(trees: FourTrees) -> list[str]:
         if path.endswith(".py")
         and all(path in tree for tree in (trees.base, trees.ours, trees.theirs, trees.merged))
         and trees.ours[path] != trees.theirs[path]
+        and _meet(trees, path)
     )
+
+
+def _meet(trees: FourTrees, path: str) -> bool:
+    """Whether both sides changed the text of one definition of a file, by its lines."""
+    base, ours, theirs = (_chunks(trees.blob(tree, path) or b"") for tree in ("base", "ours", "theirs"))
+    return any(base.get(head) not in (None, ours.get(head), theirs.get(head)) for head in base)
+
+
+def _chunks(data: bytes) -> dict[bytes, bytes]:
+    """The text of a file by the heads of its functions and classes, two levels deep; equal heads joined."""
+    found: dict[bytes, bytes] = {}
+    for chunk in _HEAD.split(data):
+        head = chunk.partition(b"(")[0]
+        found[head] = found.get(head, b"") + chunk
+    return found
 
 
 def judge_sync(trees: FourTrees, jobs: int = 1) -> Judgement:

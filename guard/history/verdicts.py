@@ -107,8 +107,15 @@ class FourForms:
         self._by_text: dict[str, list[int]] = defaultdict(list)
         for k in self.fresh:
             self._by_text[merged[k].text].append(k)
-        self.became = _pairs_of(base, other, self.base_other)
+        self._became: dict[int, int] | None = None
         self.counts = [Counter(form) for form in texts]
+
+    @property
+    def became(self) -> dict[int, int]:
+        """Which statement of the base became which of the other side, where both differ but are alike."""
+        if self._became is None:
+            self._became = _pairs_of(self.base, self.other, self.base_other)
+        return self._became
 
     def _settle(self) -> None:
         """Of two equal statements, one the base's and one put in, the base's is the one that merged has."""
@@ -144,12 +151,12 @@ class FourForms:
     def most_alike(self, statement: Statement, least: float, near: int = -1) -> int:
         """The fresh statement of merged that is most like this one, or -1."""
         best, found = least, -1
-        bag = Counter(tokens.content(statement.tokens))
+        bag = tokens.bag(statement)
         for k in self.fresh:
             candidate = self.merged[k]
             if candidate.kind != statement.kind:
                 continue
-            score = tokens.overlap(bag, Counter(tokens.content(candidate.tokens)))
+            score = tokens.overlap(bag, tokens.bag(candidate))
             if score > best or (score == best and found >= 0 and near >= 0 and abs(k - near) < abs(found - near)):
                 best, found = score, k
         return found
@@ -250,7 +257,7 @@ def _added(forms: FourForms, j: int, gone: Counter[str]) -> Fate:
 def _fitted(forms: FourForms, j: int, k: int, gone: Counter[str]) -> Fate:
     """Merged has a statement `k` much like the one the side put in; is all of it there, and nothing that went?"""
     side, merged = forms.side[j], forms.merged[k]
-    want, have = Counter(tokens.content(side.tokens)), Counter(tokens.content(merged.tokens))
+    want, have = tokens.bag(side), tokens.bag(merged)
     missing, more = want - have, have - want
     back = more if more and not more - gone else Counter[str]()
     forms.fresh.remove(k)
@@ -427,12 +434,14 @@ def _pair(old: Statements, new: Statements) -> list[tuple[int, int]]:
     """Statements of two runs that are forms of one another, best first, in order and one to one."""
     if not old or not new or len(old) * len(new) > 40_000:
         return []
-    bags = [Counter(tokens.content(statement.tokens)) for statement in new]
+    bags = [tokens.bag(statement) for statement in new]
     scored = []
     for i, statement in enumerate(old):
-        bag = Counter(tokens.content(statement.tokens))
+        bag = tokens.bag(statement)
         for j, other in enumerate(new):
             if statement.kind != other.kind or statement.kind == "end":
+                continue
+            if tokens.most_overlap(bag, bags[j]) < SAME_HEAD:
                 continue
             score = tokens.overlap(bag, bags[j])
             if score < ALIKE and score >= SAME_HEAD and _head(statement) == _head(other):

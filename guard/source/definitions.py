@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 import warnings
+from collections import Counter
 from dataclasses import dataclass, field
 
 from guard.errors import NotAnalysedError
@@ -36,6 +37,7 @@ class Definition:
     own: str
     _node: Owner | None = field(repr=False, default=None)
     _statements: tuple[Statement, ...] | None = field(repr=False, default=None)
+    _bag: Counter[str] | None = field(repr=False, default=None)
 
     @property
     def key(self) -> tuple[str, int]:
@@ -54,6 +56,14 @@ class Definition:
             assert self._node is not None
             self._statements = statements(self._node)
         return self._statements
+
+    @property
+    def bag(self) -> Counter[str]:
+        """Its statements by text and count, ends of blocks and `self` aside. Not to be changed."""
+        if self._bag is None:
+            texts = (s.text for s in self.statements if s.kind != "end" and s.text != "parameter self")
+            self._bag = Counter(texts)
+        return self._bag
 
 
 @dataclass(frozen=True, eq=False, slots=True)
