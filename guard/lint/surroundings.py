@@ -66,10 +66,13 @@ class Surroundings:
             if not isinstance(block, list) or node not in block or key is None:
                 continue
             for statement in block[block.index(node) + 1 :]:
+                binds = key in self.definitions.bound(statement)
+                if binds and hasattr(statement, "body"):
+                    return  # inside a block the assignment may well come first
                 for pattern in test.pattern:
                     for _, bound in self.unifier.search(pattern, self.facts.index(statement), env):
                         yield bound
-                if key in self.definitions.bound(statement):
+                if binds:
                     return
 
     def reaches(self, test: Then, node: ast.AST, env: Bindings) -> Iterator[Bindings]:

@@ -158,3 +158,26 @@ def test_a_default_that_always_wins() -> None:
             getattr(self, "flag", 0), getattr(self, "seen", 0), getattr(self, "never", 0)
     """
     assert len(lines(program, chosen)) == 1
+
+
+def test_what_follows_while_a_name_keeps_its_value() -> None:
+    chosen = rules("- pattern: 'if $X: return'\n  where:\n    - then: {keeps: X, pattern: ['$X.$_']}\n")
+    program = """
+    def kept(x):
+        if x: return
+        other()
+        x.attr
+    def renewed(x):
+        if x: return
+        x = new()
+        x.attr
+    def renewed_inside(x):
+        if x: return
+        with lock:
+            x = new()
+            x.attr
+    def used_in_its_own_assignment(x):
+        if x: return
+        x = x.attr
+    """
+    assert lines(program, chosen) == [2, 15]
