@@ -68,7 +68,8 @@ def init(target: str, source: str, dry_run: bool, yes: bool) -> int:
         file = root / step.path
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_file(file, step.text or "")
-        click.echo(f"wrote {step.path}")
+    # Told after all of it is done, so that a closed pipe cannot leave half of it undone.
+    click.echo("".join(f"wrote {step.path}\n" for step in wanted), nl=False)
     click.echo("next: pre-commit install --hook-type pre-commit --hook-type pre-merge-commit")
     return 0
 
