@@ -123,6 +123,18 @@ def test_the_pool_measures_what_forked_ranks_measure(measuring_python: str, inst
     assert len(ratios[0]) == 4
 
 
+def test_a_tree_without_a_module_skips_what_needs_it(measuring_python: str, installed: Path, tmp_path: Path) -> None:
+    tree = copy(installed, tmp_path)
+    (tree / "megatron/core/ssm/gated_delta_net.py").unlink()
+    scratch = tmp_path / "ranks"
+    scratch.mkdir()
+    request = Request(measuring_python, "cpu", cases=("delta_net_tp", "cross_entropy_loss"))
+    found = {each["case"]: each for each in records(request, tree, scratch) if each["type"] == "case"}
+    assert found["delta_net_tp"]["status"] == "skipped"
+    assert "no importable megatron.core.ssm.gated_delta_net" in found["delta_net_tp"]["reason"]
+    assert found["cross_entropy_loss"]["status"] == "ok"
+
+
 def test_a_tree_that_does_not_import_is_a_failed_check(measuring_python: str, tmp_path: Path) -> None:
     broken = tmp_path / "tree" / "megatron" / "core"
     broken.mkdir(parents=True)

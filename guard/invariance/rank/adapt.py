@@ -41,9 +41,10 @@ def plain_norms() -> None:
 
 def missing_packages() -> None:
     """Name what the tree expects of Transformer Engine and never defines without it."""
-    moe = module("megatron.core.transformer.moe.moe_utils")
-    if not hasattr(moe, "te_general_gemm"):
-        moe.te_general_gemm = None  # type: ignore[attr-defined]
+    with contextlib.suppress(UnavailableError):
+        moe: Any = module("megatron.core.transformer.moe.moe_utils")
+        if not hasattr(moe, "te_general_gemm"):
+            moe.te_general_gemm = None
     with contextlib.suppress(UnavailableError):
         mtp: Any = module("megatron.core.transformer.multi_token_prediction")
         if hasattr(mtp, "is_inference_column_parallel_linear"):

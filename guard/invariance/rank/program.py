@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from typing import Any
 
@@ -13,13 +14,22 @@ from guard.invariance.rank.programs import PROGRAMS
 from guard.invariance.rank.shard import Shard
 from guard.invariance.rank.world import build_groups, leave_groups
 
+NEEDED = ("parallel_state", "distributed", "pipeline_parallel.schedules")
+# Imported before the first fork where the tree has them; a case that misses one is skipped with the reason.
+WANTED = ("transformer.moe.router", "models.gpt.gpt_model", "models.gpt.gpt_layer_specs")
+
 
 def prepare(device: str) -> None:
-    """Import what every program needs and bridge what the tree lacks; once a process, before any run."""
-    for name in ("parallel_state", "distributed", "pipeline_parallel.schedules", "transformer.moe.router"):
+    """Import what programs need and bridge what the tree lacks; once a process, before any run.
+
+    Raises:
+        ImportError: the tree lacks what every program needs.
+    """
+    for name in NEEDED:
         importlib.import_module(f"megatron.core.{name}")
-    importlib.import_module("megatron.core.models.gpt.gpt_model")
-    importlib.import_module("megatron.core.models.gpt.gpt_layer_specs")
+    for name in WANTED:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(f"megatron.core.{name}")
     adapt.missing_packages()
     adapt.plain_random_state()
     adapt.plain_norms()
