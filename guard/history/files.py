@@ -32,7 +32,7 @@ def judge_presence(
     if merged is EMPTY and made is not EMPTY:
         if base is not EMPTY and (other is EMPTY or same(base, made)):
             return None
-        if moved_share(path, made, elsewhere) >= MOVED_SHARE:
+        if moved_share(path, made, side, elsewhere) >= MOVED_SHARE:
             return None
         reason = "" if base is EMPTY else "the other side has the file too"
         return _change(path, side, Verdict.LOST, made, reason)
@@ -52,15 +52,20 @@ def same(one: SourceFile, other: SourceFile) -> bool:
     )
 
 
-def moved_share(path: str, file: SourceFile, elsewhere: Elsewhere) -> float:
-    """How much of a file's definitions, by statements, stands in other files of merged."""
+def moved_share(path: str, file: SourceFile, side: Side, elsewhere: Elsewhere) -> float:
+    """How much of a side's file, by statements, stands in files of merged where the side does not have it."""
     total = found = 0
     for definition in file.definitions.values():
         if definition.name == MODULE:
             continue
         size = len(definition.statements)
         total += size
-        if moved_to(definition, (), elsewhere.standing(definition.last_name, path, alone=True)) is not None:
+        others = [
+            standing
+            for standing in elsewhere.standing(definition.last_name, path, alone=True)
+            if standing.merged.key not in elsewhere.file(side.value, standing.path).definitions
+        ]
+        if moved_to(definition, (), others) is not None:
             found += size
     return found / total if total else 0.0
 

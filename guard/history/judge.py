@@ -8,35 +8,23 @@ from dataclasses import dataclass, field, replace
 
 from guard.history.alignment import align, hunks
 from guard.history.changes import JudgedChange, Piece, Place
-from guard.history.elsewhere import Elsewhere, Standing, moved_to, shared
+from guard.history.elsewhere import Elsewhere, Standing, shared
 from guard.history.evidence import Files, pieces_of
 from guard.history.files import judge_presence
+from guard.history.forms import FileForms
 from guard.history.inert import overridden, unread
 from guard.history.numeric import is_numeric, is_test
+from guard.history.receivers import SUBSTANTIAL, other_form, receiver
 from guard.history.verdicts import FourForms, Hunk, judge_common, judge_statements, judge_surplus
+from guard.history.whole import gone, whole, whole_piece
 from guard.model import Evidence, Side, Verdict
 from guard.source.definitions import EMPTY, MODULE, Definition, SourceFile
 
+__all__ = ["FileForms", "judge", "judge_side"]
+
 Key = tuple[str, int]
-SUBSTANTIAL = 8  # statements from which on the content of a definition tells where it went
-DISTINCTIVE = 12  # characters of a name that two definitions do not share by chance
 HOLLOW = 0.25  # share of the base's statements below which a definition is only a shell of what it was
 TOUCHED = 0.75  # similarity from which on the other side only touched what a side deleted
-
-
-@dataclass(frozen=True, slots=True)
-class FileForms:
-    """One Python file in four trees; `EMPTY` where a tree does not have it."""
-
-    path: str
-    base: SourceFile = EMPTY
-    ours: SourceFile = EMPTY
-    theirs: SourceFile = EMPTY
-    merged: SourceFile = EMPTY
-
-    def of(self, side: Side) -> SourceFile:
-        """The file as a side has it."""
-        return self.ours if side is Side.OURS else self.theirs
 
 
 def judge(forms: FileForms, elsewhere: Elsewhere | None = None) -> list[JudgedChange]:
@@ -110,8 +98,8 @@ class _SideJudge:
             copies = [d for k, d in forms.merged.definitions.items() if k[0] == key[0] and k[1] <= key[1]]
             copy = next((d for d in copies if _texts(d) == _texts(base[first])), now)
             self.whole.add(key)
-            piece = self._whole_piece(base[first], forms.base, copy, Verdict.REVIVED)
-            yield self._whole(base[first], Verdict.REVIVED, "merged has it twice", (piece,), copy)
+            piece = whole_piece(forms, self.side, base[first], forms.base, copy, Verdict.REVIVED)
+            yield whole(self.forms, self.side, base[first], Verdict.REVIVED, "merged has it twice", (piece,), copy)
 
     def _modified(self, before: Definition, after: Definition) -> Iterator[JudgedChange]:
         now = self.forms.merged.definitions.get(after.key)
@@ -119,16 +107,18 @@ class _SideJudge:
         if now is not None and not _hollow(before, now, other):
             yield from self._compare(before, after, other, now)
             return
-        standing = self._moved(after, before)
+        standing = receiver(self.forms, self.side, self.elsewhere, after, before)
         if standing is not None:
             yield from self._compare(before, after, other, standing.merged, standing)
         elif now is not None:
             yield from self._compare(before, after, other, now)
         elif other is None:
             if before.statements != after.statements and _texts(before) != _texts(after):
-                yield self._gone(after, Verdict.SUPERSEDED, "the other side removed the definition")
+                yield gone(self.forms, self.side, after, Verdict.SUPERSEDED, "the other side removed the definition")
         elif _texts(before) != _texts(after):
-            yield self._gone(after, Verdict.LOST, "the whole definition is gone, and both sides have it")
+            yield gone(
+                self.forms, self.side, after, Verdict.LOST, "the whole definition is gone, and both sides have it"
+            )
 
     def _common(self, before: Definition | None, after: Definition) -> Iterator[JudgedChange]:
         """What merged dropped although all have it, or has once more than all: told for the side that came near."""
@@ -174,13 +164,16 @@ class _SideJudge:
             return
         if self._enclosed(after) or after.name == MODULE:
             return
-        standing = self._moved(after, None)
+        standing = receiver(self.forms, self.side, self.elsewhere, after, None)
         if standing is not None:
             yield from self._compare(None, after, None, standing.merged, standing)
             return
         self.whole.add(after.key)
         rest = self.forms.path if self.forms.merged is EMPTY else ""  # most of the file stands in others
-        yield replace(self._gone(after, Verdict.LOST, ""), elsewhere=self._other_form(after) or rest)
+        yield replace(
+            gone(self.forms, self.side, after, Verdict.LOST, ""),
+            elsewhere=other_form(self.forms, self.side, self.elsewhere, after) or rest,
+        )
 
     def _deleted(self, before: Definition) -> Iterator[JudgedChange]:
         now = self.forms.merged.definitions.get(before.key)
@@ -188,7 +181,7 @@ class _SideJudge:
             return
         if now is None or self._enclosed(before):
             if now is None:
-                yield self._whole(before, Verdict.KEPT, "", ())
+                yield whole(self.forms, self.side, before, Verdict.KEPT, "", ())
             return
         other = self.forms.of(self.side.other).definitions.get(before.key)
         if other is None:
@@ -200,8 +193,8 @@ class _SideJudge:
         self.whole.add(before.key)
         pieces: tuple[Piece, ...] = ()
         if verdict is Verdict.REVIVED:
-            pieces = (self._whole_piece(before, self.forms.base, now, verdict),)
-        yield self._whole(before, verdict, reason, pieces, now)
+            pieces = (whole_piece(self.forms, self.side, before, self.forms.base, now, verdict),)
+        yield whole(self.forms, self.side, before, verdict, reason, pieces, now)
 
     def _compare(
         self,
@@ -316,7 +309,7 @@ class _SideJudge:
         now = self.forms.merged.definitions.get(after.key)
         if other is not None or now is None or before.name == MODULE:
             return
-        standing = self._moved(before, None)
+        standing = receiver(self.forms, self.side, self.elsewhere, before, None)
         moved = (standing.theirs if self.side is Side.OURS else standing.ours) if standing else None
         if standing is None or moved is None or standing.base is not None:
             return
@@ -325,108 +318,10 @@ class _SideJudge:
                 reason = f"the definition moved here; the edit stayed in the copy in {self.forms.path}"
                 yield replace(change, reason=reason)
 
-    def _gone(self, after: Definition, verdict: Verdict, reason: str) -> JudgedChange:
-        pieces: tuple[Piece, ...] = ()
-        if verdict.is_loss:
-            pieces = (self._whole_piece(after, self.forms.of(self.side), None, verdict),)
-        return self._whole(after, verdict, reason, pieces)
-
-    def _whole(
-        self,
-        definition: Definition,
-        verdict: Verdict,
-        reason: str,
-        pieces: tuple[Piece, ...],
-        now: Definition | None = None,
-    ) -> JudgedChange:
-        line = now.line if now else self._line_for(definition)
-        at = Place(self.forms.path, definition.name, line, now.end_line if now else line)
-        where = Place(self.forms.path, definition.name, definition.line, definition.end_line)
-        size = max(1, len(definition.statements))
-        numeric = not is_test(at.path) and any(is_numeric(piece.words) for piece in pieces)
-        subject = definition.last_name
-        return JudgedChange(at, where, self.side, verdict, "definition", size, pieces, numeric, subject, reason=reason)
-
-    def _whole_piece(self, definition: Definition, file: SourceFile, now: Definition | None, verdict: Verdict) -> Piece:
-        """The one piece of a definition that is lost or back as a whole, nested definitions included."""
-        inner = [
-            item
-            for item in file.definitions.values()
-            if item.name == definition.name or item.name.startswith(definition.name + ".")
-        ]
-        words = tuple(token for item in inner for statement in item.statements for token in statement.tokens)
-        lines = tuple(filter(None, (line.strip() for line in file.lines[definition.line - 1 : definition.end_line])))
-        line = now.line if now else self._line_for(definition)
-        evidence = self._whole_evidence(definition.key)
-        back = verdict is Verdict.REVIVED
-        kind = "class" if definition.kind == "class" else "def"
-        told = (f"{kind} {definition.last_name}",)
-        return Piece(
-            verdict, () if back else told, told if back else (), words, () if back else lines, lines if back else (),
-            line, now.end_line if now else line, evidence, subject=definition.last_name,
-        )  # fmt: skip
-
-    def _whole_evidence(self, key: Key) -> Evidence:
-        texts = []
-        for file in (self.forms.base, self.forms.ours, self.forms.theirs, self.forms.merged):
-            definition = file.definitions.get(key)
-            texts.append(
-                file.excerpt(definition.line, min(definition.end_line, definition.line + 11)) if definition else None
-            )
-        return Evidence(*texts)
-
-    def _moved(self, after: Definition, before: Definition | None) -> Standing | None:
-        forms, merged = self.forms, self.forms.merged
-        known = self.forms.base.definitions
-        here = [
-            Standing(
-                self.forms.path, merged, definition, None,
-                self.forms.ours.definitions.get(key), self.forms.theirs.definitions.get(key),
-            )
-            for key, definition in merged.definitions.items()
-            if key not in known and key not in self.forms.of(self.side).definitions
-        ]  # fmt: skip
-        others = list(self.elsewhere.standing(after.last_name, self.forms.path))
-        found = moved_to(after, here, others)
-        if found is None and before is not None:
-            found = moved_to(before, here, others, fresh_only=True)
-        if found is None and len(after.statements) >= SUBSTANTIAL:
-            found = moved_to(
-                before or after,
-                (),
-                self.elsewhere.holding(map(str.strip, _lines(before or after)), forms.path),
-                fresh_only=True,
-            )
-        return found
-
-    def _other_form(self, after: Definition) -> str:
-        """A file of merged that holds much of a definition with another name or cut, or has one of its name."""
-        named = next(self.elsewhere.standing(after.last_name, "", alone=True), None)
-        distinctive = len(after.last_name) >= DISTINCTIVE and not after.last_name.startswith("__")
-        if named is not None and distinctive and named.merged.kind == after.kind:
-            return named.path
-        file = self.forms.of(self.side)
-        text = map(str.strip, file.lines[after.line - 1 : after.end_line])
-        held = next(self.elsewhere.holding(text, ""), None)
-        return held.path if held is not None else ""
-
     def _enclosed(self, definition: Definition) -> bool:
         """Whether a definition around it was told as a whole already."""
         parts = definition.name.split(".")
         return any((".".join(parts[:count]), 0) in self.whole for count in range(1, len(parts)))
-
-    def _line_for(self, definition: Definition) -> int:
-        """The line of merged where a definition that is not there would stand: after what precedes it, or its owner."""
-        merged = self.forms.merged.definitions
-        line = 1
-        for origin in (self.forms.of(self.side), self.forms.base):
-            if definition.key in origin.definitions:
-                for key in origin.definitions:
-                    if key == definition.key:
-                        return line
-                    if key in merged and key[0] != MODULE:
-                        line = merged[key].end_line
-        return line
 
 
 def _verdict(hunk: Hunk, moved: bool) -> Verdict:

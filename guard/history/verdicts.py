@@ -7,20 +7,20 @@ only where merged has the base's and the side has none for it. Inside a statemen
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from guard.history import tokens
-from guard.history.alignment import align, hunks, inverse
+from guard.history.alignment import align, hunks
+from guard.history.correspondence import ALIKE, FourForms, Statements, pair
 from guard.model import Verdict
 from guard.source.statements import Statement
 
-Statements = tuple[Statement, ...]
-ALIKE = 0.5  # at least this similar: one statement became the other
 SAYS_SOMETHING = 3  # names, values and operators that a statement must have to be known again elsewhere in a file
 SAYS_MUCH = 5  # or to be taken for the same in another definition
-SAME_HEAD = 0.2  # or this similar, where both assign or call the same name
+__all__ = ["Fate", "FourForms", "Hunk", "judge_common", "judge_statements", "judge_surplus"]
+
 INTEGRATED = 0.75  # at least this similar: the statement stands there in a form that someone fitted by hand
 
 
@@ -75,93 +75,6 @@ class Hunk:
         return [fate for fate in self.fates if fate.verdict.is_loss]
 
 
-class FourForms:
-    """One definition as base, side, the other side and merged have it, and how the four correspond."""
-
-    def __init__(
-        self,
-        base: Statements,
-        side: Statements,
-        other: Statements,
-        merged: Statements,
-        went: Callable[[str], bool] = lambda _text: False,
-    ) -> None:
-        """Align the four forms.
-
-        Arguments:
-            went: whether a statement of the side stands in merged outside this definition, brought there.
-        """
-        self.went = went
-        self.base, self.side, self.other, self.merged = base, side, other, merged
-        texts = [[statement.text for statement in form] for form in (base, side, other, merged)]
-        self.base_side = align(texts[0], texts[1])
-        self.base_merged = align(texts[0], texts[3])
-        self.side_merged = align(texts[1], texts[3])
-        self.base_other = align(texts[0], texts[2])
-        self.other_merged = align(texts[2], texts[3])
-        self.side_base = inverse(self.base_side, len(side))
-        self._settle()
-        self.merged_base = inverse(self.base_merged, len(merged))
-        self.merged_side = inverse(self.side_merged, len(merged))
-        self.fresh = [k for k in range(len(merged)) if self.merged_base[k] < 0 and self.merged_side[k] < 0]
-        self._by_text: dict[str, list[int]] = defaultdict(list)
-        for k in self.fresh:
-            self._by_text[merged[k].text].append(k)
-        self._became: dict[int, int] | None = None
-        self.counts = [Counter(form) for form in texts]
-
-    @property
-    def became(self) -> dict[int, int]:
-        """Which statement of the base became which of the other side, where both differ but are alike."""
-        if self._became is None:
-            self._became = _pairs_of(self.base, self.other, self.base_other)
-        return self._became
-
-    def _settle(self) -> None:
-        """Of two equal statements, one the base's and one put in, the base's is the one that merged has."""
-        at = inverse(self.side_merged, len(self.merged))
-        for i, j in enumerate(self.base_side):
-            if j < 0 or self.side_merged[j] >= 0:
-                continue
-            k = self.base_merged[i]
-            taken = at[k] if k >= 0 else -1
-            if taken >= 0 and taken != j and self.side_base[taken] < 0:
-                self.side_merged[j], self.side_merged[taken] = k, -1
-                at[k] = j
-
-    def too_many(self, statement: Statement) -> bool:
-        """Whether merged has more statements like this one than either side has."""
-        _, side, other, merged = (counts[statement.text] for counts in self.counts)
-        return statement.kind != "end" and merged > max(side, other)
-
-    def too_few(self, statement: Statement) -> bool:
-        """Whether merged has fewer statements like this one than the base and both sides have."""
-        base, side, other, merged = (counts[statement.text] for counts in self.counts)
-        return statement.kind != "end" and merged < min(base, side, other)
-
-    def take_equal(self, text: str) -> int:
-        """A statement of merged with this text that neither the base nor the side accounts for, or -1; once each."""
-        left = self._by_text.get(text)
-        if not left:
-            return -1
-        k = left.pop(0)
-        self.fresh.remove(k)
-        return k
-
-    def most_alike(self, statement: Statement, least: float, near: int = -1) -> int:
-        """The fresh statement of merged that is most like this one, or -1."""
-        best, found = least, -1
-        bag = tokens.bag(statement)
-        for k in self.fresh:
-            candidate = self.merged[k]
-            if candidate.kind != statement.kind:
-                continue
-            score = tokens.overlap(bag, tokens.bag(candidate))
-            if score > best or (score == best and found >= 0 and near >= 0 and abs(k - near) < abs(found - near)):
-                best, found = score, k
-        return found
-
-
 def judge_statements(forms: FourForms) -> list[Hunk]:
     """Every edit that the side made to the definition, with what became of it."""
     base, side = forms.base, forms.side
@@ -171,7 +84,7 @@ def judge_statements(forms: FourForms) -> list[Hunk]:
         hunk.contested = _contested(forms, start, end)
         hunk.reworked = any(forms.base_other[i] < 0 for i in range(max(0, start - 1), min(len(base), end + 1)))
         hunk.rewritten = _rewritten(forms, start, end)
-        pairs = _pair(base[start:end], side[new_start:new_end])
+        pairs = pair(base[start:end], side[new_start:new_end])
         partner = {start + i: new_start + j for i, j in pairs}
         for i in range(start, end):
             hunk.fates.append(_changed(forms, i, partner[i]) if i in partner else _deleted(forms, i))
@@ -409,48 +322,3 @@ def _unpaired_end(forms: FourForms, i: int, k: int) -> bool:
     """Whether the end of a block is back only because its header is (which is told already)."""
     header = _header_of(forms.base, i)
     return header >= 0 and forms.base_side[header] < 0
-
-
-def _pairs_of(base: Statements, other: Statements, partners: Sequence[int]) -> dict[int, int]:
-    """Which statement of the base became which of the other form, where both differ but are alike."""
-    found = {}
-    for start, end, new_start, new_end in hunks(partners, len(other)):
-        for i, j in _pair(base[start:end], other[new_start:new_end]):
-            found[start + i] = new_start + j
-    return found
-
-
-def _head(statement: Statement) -> tuple[str, ...]:
-    """What a statement begins with: the name it assigns or calls."""
-    found: list[str] = []
-    for token in statement.tokens:
-        if token in ("(", "=", ":", "["):
-            break
-        found.append(token)
-    return tuple(found)
-
-
-def _pair(old: Statements, new: Statements) -> list[tuple[int, int]]:
-    """Statements of two runs that are forms of one another, best first, in order and one to one."""
-    if not old or not new or len(old) * len(new) > 40_000:
-        return []
-    bags = [tokens.bag(statement) for statement in new]
-    scored = []
-    for i, statement in enumerate(old):
-        bag = tokens.bag(statement)
-        for j, other in enumerate(new):
-            if statement.kind != other.kind or statement.kind == "end":
-                continue
-            if tokens.most_overlap(bag, bags[j]) < SAME_HEAD:
-                continue
-            score = tokens.overlap(bag, bags[j])
-            if score < ALIKE and score >= SAME_HEAD and _head(statement) == _head(other):
-                score = ALIKE
-            if score >= ALIKE:
-                scored.append((-score, abs(i - j), i, j))
-    scored.sort()
-    chosen: list[tuple[int, int]] = []
-    for _, _, i, j in scored:
-        if all((i - a) * (j - b) > 0 for a, b in chosen):
-            chosen.append((i, j))
-    return chosen

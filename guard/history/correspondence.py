@@ -1,0 +1,146 @@
+"""How four forms of one definition correspond: which statement of one is which statement of another."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+
+from guard.history import tokens
+from guard.history.alignment import align, hunks, inverse
+from guard.source.statements import Statement
+
+Statements = tuple[Statement, ...]
+ALIKE = 0.5  # at least this similar: one statement became the other
+SAME_HEAD = 0.2  # or this similar, where both assign or call the same name
+
+
+class FourForms:
+    """One definition as base, side, the other side and merged have it, and how the four correspond."""
+
+    def __init__(
+        self,
+        base: Statements,
+        side: Statements,
+        other: Statements,
+        merged: Statements,
+        went: Callable[[str], bool] = lambda _text: False,
+    ) -> None:
+        """Align the four forms.
+
+        Arguments:
+            went: whether a statement of the side stands in merged outside this definition, brought there.
+        """
+        self.went = went
+        self.base, self.side, self.other, self.merged = base, side, other, merged
+        texts = [[statement.text for statement in form] for form in (base, side, other, merged)]
+        self.base_side = align(texts[0], texts[1])
+        self.base_merged = align(texts[0], texts[3])
+        self.side_merged = align(texts[1], texts[3])
+        self.base_other = align(texts[0], texts[2])
+        self.other_merged = align(texts[2], texts[3])
+        self.side_base = inverse(self.base_side, len(side))
+        self._settle()
+        self.merged_base = inverse(self.base_merged, len(merged))
+        self.merged_side = inverse(self.side_merged, len(merged))
+        self.fresh = [k for k in range(len(merged)) if self.merged_base[k] < 0 and self.merged_side[k] < 0]
+        self._by_text: dict[str, list[int]] = defaultdict(list)
+        for k in self.fresh:
+            self._by_text[merged[k].text].append(k)
+        self._became: dict[int, int] | None = None
+        self.counts = [Counter(form) for form in texts]
+
+    @property
+    def became(self) -> dict[int, int]:
+        """Which statement of the base became which of the other side, where both differ but are alike."""
+        if self._became is None:
+            self._became = pairs_of(self.base, self.other, self.base_other)
+        return self._became
+
+    def _settle(self) -> None:
+        """Of two equal statements, one the base's and one put in, the base's is the one that merged has."""
+        at = inverse(self.side_merged, len(self.merged))
+        for i, j in enumerate(self.base_side):
+            if j < 0 or self.side_merged[j] >= 0:
+                continue
+            k = self.base_merged[i]
+            taken = at[k] if k >= 0 else -1
+            if taken >= 0 and taken != j and self.side_base[taken] < 0:
+                self.side_merged[j], self.side_merged[taken] = k, -1
+                at[k] = j
+
+    def too_many(self, statement: Statement) -> bool:
+        """Whether merged has more statements like this one than either side has."""
+        _, side, other, merged = (counts[statement.text] for counts in self.counts)
+        return statement.kind != "end" and merged > max(side, other)
+
+    def too_few(self, statement: Statement) -> bool:
+        """Whether merged has fewer statements like this one than the base and both sides have."""
+        base, side, other, merged = (counts[statement.text] for counts in self.counts)
+        return statement.kind != "end" and merged < min(base, side, other)
+
+    def take_equal(self, text: str) -> int:
+        """A statement of merged with this text that neither the base nor the side accounts for, or -1; once each."""
+        left = self._by_text.get(text)
+        if not left:
+            return -1
+        k = left.pop(0)
+        self.fresh.remove(k)
+        return k
+
+    def most_alike(self, statement: Statement, least: float, near: int = -1) -> int:
+        """The fresh statement of merged that is most like this one, or -1."""
+        best, found = least, -1
+        bag = tokens.bag(statement)
+        for k in self.fresh:
+            candidate = self.merged[k]
+            if candidate.kind != statement.kind:
+                continue
+            score = tokens.overlap(bag, tokens.bag(candidate))
+            if score > best or (score == best and found >= 0 and near >= 0 and abs(k - near) < abs(found - near)):
+                best, found = score, k
+        return found
+
+
+def pairs_of(base: Statements, other: Statements, partners: Sequence[int]) -> dict[int, int]:
+    """Which statement of the base became which of the other form, where both differ but are alike."""
+    found = {}
+    for start, end, new_start, new_end in hunks(partners, len(other)):
+        for i, j in pair(base[start:end], other[new_start:new_end]):
+            found[start + i] = new_start + j
+    return found
+
+
+def _head(statement: Statement) -> tuple[str, ...]:
+    """What a statement begins with: the name it assigns or calls."""
+    found: list[str] = []
+    for token in statement.tokens:
+        if token in ("(", "=", ":", "["):
+            break
+        found.append(token)
+    return tuple(found)
+
+
+def pair(old: Statements, new: Statements) -> list[tuple[int, int]]:
+    """Statements of two runs that are forms of one another, best first, in order and one to one."""
+    if not old or not new or len(old) * len(new) > 40_000:
+        return []
+    bags = [tokens.bag(statement) for statement in new]
+    scored = []
+    for i, statement in enumerate(old):
+        bag = tokens.bag(statement)
+        for j, other in enumerate(new):
+            if statement.kind != other.kind or statement.kind == "end":
+                continue
+            if tokens.most_overlap(bag, bags[j]) < SAME_HEAD:
+                continue
+            score = tokens.overlap(bag, bags[j])
+            if score < ALIKE and score >= SAME_HEAD and _head(statement) == _head(other):
+                score = ALIKE
+            if score >= ALIKE:
+                scored.append((-score, abs(i - j), i, j))
+    scored.sort()
+    chosen: list[tuple[int, int]] = []
+    for _, _, i, j in scored:
+        if all((i - a) * (j - b) > 0 for a, b in chosen):
+            chosen.append((i, j))
+    return chosen
