@@ -80,6 +80,15 @@ def judge_selection(repository: Repository, selection: Selection, config: Config
     files = 0
     wanted = [name for name in settings.checks if settings.selects(name)]
     outcomes.extend(Outcome(n, Status.SKIPPED, "not selected") for n in settings.checks if n not in wanted)
+    # First, since a rule that does not load must not cost its author a whole judgement.
+    if settings.selects("lint") and selection.tip is not None:
+        settings.progress("linting what changed")
+        linted, outcome = _linted(repository, selection, config, settings)
+        findings.extend(linted.findings)
+        outcomes.extend((outcome, *linted.outcomes))
+        files = max(files, linted.files)
+    elif selection.tip is not None and settings.checks:
+        outcomes.append(Outcome("lint", Status.SKIPPED, "not selected"))
     for sync in selection.syncs:
         settings.progress(f"reading the trees of {sync.merge[:10]}")
         trees = load(repository, sync)
@@ -104,14 +113,6 @@ def judge_selection(repository: Repository, selection: Selection, config: Config
     if not selection.syncs:
         reason = selection.unanswered or "no merge in the range"
         outcomes.extend(Outcome(name, Status.SKIPPED, reason) for name in wanted)
-    if settings.selects("lint") and selection.tip is not None:
-        settings.progress("linting what changed")
-        linted, outcome = _linted(repository, selection, config, settings)
-        findings.extend(linted.findings)
-        outcomes.extend((outcome, *linted.outcomes))
-        files = max(files, linted.files)
-    elif selection.tip is not None and settings.checks:
-        outcomes.append(Outcome("lint", Status.SKIPPED, "not selected"))
     return Report(
         command="check",
         version=__version__,
