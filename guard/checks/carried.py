@@ -64,7 +64,7 @@ def _finding(item: Carried, origin: Origin) -> Finding:
     return Finding(
         code="GRD502",
         name=name_of("GRD502"),
-        severity=Severity.ERROR if item.numeric else Severity.WARNING,
+        severity=Severity.ERROR if item.numeric and item.answer.status != "partly" else Severity.WARNING,
         path=path,
         line=max(1, line),
         message=message,
@@ -75,5 +75,5 @@ def _finding(item: Carried, origin: Origin) -> Finding:
         verdict=_VERDICT[item.answer.status],
         numeric=item.numeric,
         origins=(origin,),
-        score=12.0 if item.numeric else 3.0,
+        score=(12.0 if item.numeric else 3.0) * (0.3 if item.answer.status == "partly" else 1.0),
     )

@@ -5,14 +5,16 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from guard.errors import ConfigError, GitError
 from guard.git import Commit
 from guard.history.containment import Branch, Contained, Ledger
+from guard.history.fixes import FixEdit, read_fix
 from guard.history.numeric import is_test
 from guard.history.provenance import is_fix
+from guard.history.readings import top_name
 from guard.model import Side
 
 LACKING = frozenset({"partly", "dead", "reverted", "missing"})
@@ -121,16 +123,31 @@ def from_history(ledger: Ledger, bases: Sequence[str], merged: Branch, theirs: B
         bases: merge bases of the new sync: everything they contain was merged before.
         date: of the new sync, ISO 8601; fixes of the `DAYS` before it are asked about.
     """
-    for commit in _suspects(ledger, bases, merged, theirs, date):
-        fix = ledger.fix(commit)
-        paths = tuple(edit.path for edit in fix.edits)
-        answer = _lacks(ledger, commit, merged, theirs, paths) if paths else None
-        if answer is not None and answer.by is not None and answer.by_merge and answer.by != merged.sha:
+    for commit, paths in _suspects(ledger, bases, merged, theirs, date):
+        fix = read_fix(ledger.repository, commit, ledger.readings, paths)
+        fix = replace(fix, edits=tuple(edit for edit in fix.edits if _differs(ledger, edit, merged, theirs)))
+        if not fix.edits:
+            continue
+        answer = ledger.answer(fix, merged)
+        dropped = answer.status in LACKING and answer.by is not None and answer.by_merge and answer.by != merged.sha
+        if dropped and answer.by is not None and ledger.answer(fix, theirs).status not in LACKING | {"not-merged"}:
             yield Carried(commit, answer, answer.by, fix.numeric)
 
 
-def _suspects(ledger: Ledger, bases: Sequence[str], merged: Branch, theirs: Branch, date: str) -> Iterator[Commit]:
-    """Earlier fixes of which some line is in theirs and not in merged: one walk over the patches of the fixes."""
+def _differs(ledger: Ledger, edit: FixEdit, merged: Branch, theirs: Branch) -> bool:
+    """Whether the top-level definition that an edit stands in reads otherwise in merged than in theirs."""
+    texts = []
+    for branch in (merged, theirs):
+        entry = branch.entries.get(edit.path)
+        pieces = ledger.readings.chunks(entry.sha) if entry is not None else []
+        texts.append([text for _, title, text in pieces if title == top_name(edit.symbol)])
+    return texts[0] != texts[1] or not texts[0]
+
+
+def _suspects(
+    ledger: Ledger, bases: Sequence[str], merged: Branch, theirs: Branch, date: str
+) -> Iterator[tuple[Commit, frozenset[str]]]:
+    """Earlier fixes of which some line is in theirs and not in merged, with the files: one walk over their patches."""
     try:
         since = datetime.datetime.fromisoformat(date) - datetime.timedelta(days=DAYS)
     except ValueError:
@@ -152,7 +169,8 @@ def _suspects(ledger: Ledger, bases: Sequence[str], merged: Branch, theirs: Bran
         "--format=%x01%H", *fixes, "--", *differing,
     )  # fmt: skip
     lines = {path: (_lines(ledger, theirs, path), _lines(ledger, merged, path)) for path in differing}
-    sha, path, found = "", "", dict.fromkeys(fixes, False)
+    sha, path = "", ""
+    found: dict[str, set[str]] = {sha: set() for sha in fixes}
     for line in patches.split(b"\n"):
         if line[:1] == b"\x01":
             sha = line[1:].decode("ascii", "replace")
@@ -161,8 +179,9 @@ def _suspects(ledger: Ledger, bases: Sequence[str], merged: Branch, theirs: Bran
         elif line[:1] == b"+" and not line.startswith(b"+++ ") and path in lines:
             text = line[1:].strip()
             there, here = lines[path]
-            found[sha] = found.get(sha, False) or (len(text) > _TELLING and text in there and text not in here)
-    yield from (commit for sha, commit in fixes.items() if found[sha])
+            if len(text) > _TELLING and text in there and text not in here:
+                found[sha].add(path)
+    yield from ((commit, frozenset(found[sha])) for sha, commit in fixes.items() if found[sha])
 
 
 def _lines(ledger: Ledger, branch: Branch, path: str) -> frozenset[bytes]:

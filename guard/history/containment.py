@@ -149,7 +149,7 @@ class Ledger:
             known.add(commit.sha)
             fix = self.fix(commit)
             if fix.edits or fix.others:
-                answers.append(self._answer(fix, branch))
+                answers.append(self.answer(fix, branch))
                 if answers[-1].status == "present":
                     break
         if not answers:
@@ -160,7 +160,8 @@ class Ledger:
             answers = [a for a in answers if a.status not in ("missing", "not-merged") or a.by] or answers
         return max(answers, key=lambda answer: (answer.share, answer.by is not None))
 
-    def _answer(self, fix: Fix, branch: Branch) -> Contained:
+    def answer(self, fix: Fix, branch: Branch) -> Contained:
+        """Whether a branch has just this, under no other SHA."""
         if not fix.edits:
             return self._text_answer(fix, branch)
         self.readings.prefetch(branch.entries[e.path].sha for e in fix.edits if e.path in branch.entries)

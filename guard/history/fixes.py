@@ -82,13 +82,14 @@ class ChangedFile:
     after: str | None
 
 
-def read_fix(repository: Repository, commit: Commit, readings: Readings) -> Fix:
+def read_fix(repository: Repository, commit: Commit, readings: Readings, only: frozenset[str] | None = None) -> Fix:
     """The edits of a commit against its first parent.
 
     Arguments:
         readings: shared between fixes, so that versions are parsed once.
+        only: paths to read; all that the commit changed by default.
     """
-    changed = list(changed_files(repository, commit))
+    changed = [file for file in changed_files(repository, commit) if only is None or file.path in only]
     python = [file for file in changed if file.path.endswith(".py")]
     source = [file for file in python if not is_test(file.path)] or python
     if len(source) > MOST_FILES:
@@ -99,7 +100,7 @@ def read_fix(repository: Repository, commit: Commit, readings: Readings) -> Fix:
     others: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
     if not edits:
         others = tuple(_text_edit(file, readings) for file in changed if not file.path.endswith(".py"))
-    numeric = any(not is_test(edit.path) and is_numeric(edited_tokens(edit)) for edit in edits)
+    numeric = any(not is_test(edit.path) and any(map(is_numeric, edited_runs(edit))) for edit in edits)
     return Fix(commit, edits, others, numeric, tuple(file.path for file in changed))
 
 
@@ -149,19 +150,17 @@ def edit_weights(before: Statements, after: Statements) -> dict[tuple[int, int],
     return {key: weight for key, weight in weights.items() if weight > 0}
 
 
-def edited_tokens(edit: FixEdit) -> list[str]:
-    """The tokens that an edit put in or took out."""
+def edited_runs(edit: FixEdit) -> Iterator[list[str]]:
+    """The runs of tokens that an edit put in or took out, one after the other."""
     before = edit.before.statements if edit.before else ()
     after = edit.after.statements if edit.after else ()
-    found: list[str] = []
     for old, new in edit.weights:
         if old >= 0 and new >= 0:
             for change in tokens.edits(before[old].tokens, after[new].tokens):
-                found += before[old].tokens[change.start : change.end]
-                found += after[new].tokens[change.new_start : change.new_end]
+                yield list(before[old].tokens[change.start : change.end])
+                yield list(after[new].tokens[change.new_start : change.new_end])
         else:
-            found += (after[new] if new >= 0 else before[old]).tokens
-    return found
+            yield list((after[new] if new >= 0 else before[old]).tokens)
 
 
 def _weight(old: Statement | None, new: Statement | None) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -31,19 +32,34 @@ class Passed:
 
 def arguments_set(before: Definition | None, after: Definition, now: Definition) -> Iterator[Passed]:
     """The keyword arguments that an edit set and that stand as set in `now`, in calls that pass something newer."""
-    old = {(name, keyword, value) for name, call in _calls(before) for keyword, value in _keywords(call).items()}
+    fixed = _arguments_fixed(before, after)
+    if not fixed:
+        return
     calls = list(_calls(now))
-    for name, call in _calls(after):
-        told = _keywords(call)
-        fixed = {keyword: value for keyword, value in told.items() if (name, keyword, value) not in old}
+    for name, told, values in fixed:
         for there, other in calls:
-            held = _keywords(other)
-            newer = frozenset(held) - frozenset(told)
-            if there != name or not newer:
+            if there != name:
                 continue
-            for keyword, value in fixed.items():
+            held = _keywords(other)
+            newer = frozenset(held) - told
+            for keyword, value in values if newer else ():
                 if held.get(keyword) == value:
                     yield Passed(name, keyword, newer, other.lineno - 1)
+
+
+@functools.lru_cache(maxsize=1024)
+def _arguments_fixed(
+    before: Definition | None, after: Definition
+) -> tuple[tuple[str, frozenset[str], tuple[tuple[str, str], ...]], ...]:
+    """The calls of an edit with keyword arguments that it set: callee, keywords it passes, keywords set with values."""
+    old = {(name, keyword, value) for name, call in _calls(before) for keyword, value in _keywords(call).items()}
+    found = []
+    for name, call in _calls(after):
+        told = _keywords(call)
+        fixed = tuple((keyword, value) for keyword, value in told.items() if (name, keyword, value) not in old)
+        if fixed:
+            found.append((name, frozenset(told), fixed))
+    return tuple(found)
 
 
 def overridden_by(passed: Passed, callee: Definition) -> str | None:
