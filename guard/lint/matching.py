@@ -44,9 +44,9 @@ class Matcher:
         self.surroundings = Surroundings(facts, self.definitions, self.unifier)
 
     def hits(self, rule: Rule) -> Iterator[Hit]:
-        """All places where the rule does not hold; each place once a clause."""
+        """All places where the rule does not hold; each place once, by the first clause that finds it."""
+        seen: set[ast.AST] = set()
         for clause in rule.match:
-            seen: set[ast.AST] = set()
             functions: set[ast.AST | None] = set()
             for node, env, certainty in sorted(self.candidates(clause), key=lambda row: position(row[0])):
                 self.tick()
