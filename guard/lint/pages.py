@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import textwrap
 
+from guard.lint import language
 from guard.lint.language import Rule
 from guard.lint.ruleset import RuleSet
+from guard.lint.schema import yaml_key
 
 WIDTH = 100
 
@@ -46,4 +49,53 @@ def rules_document(rules: RuleSet) -> str:
                 rows += ["", title, "", "```python", example.rstrip(), "```"]
         if rule.fix is not None:
             rows += ["", "Fixable: yes, with `guard check --fix`."]
+    return "\n".join(rows) + "\n"
+
+
+_PARTS: tuple[tuple[str, type], ...] = (
+    ("A rule", Rule),
+    ("A clause of `match`", language.Clause),
+    ("A place (`in`)", language.Place),
+    ("A condition of `where` and `require`: exactly one key", language.Condition),
+    ("`value`", language.ValueTest),
+    ("`under`", language.Under),
+    ("`has`", language.Has),
+    ("`named`", language.Named),
+    ("`then` and `reaches`", language.Then),
+    ("`defined`", language.Defined),
+    ("`unreferenced`", language.Unreferenced),
+    ("`fix`", language.Fix),
+    ("`fix.argument`", language.ArgumentFix),
+)
+_EXAMPLE = """```yaml
+id: GRD510
+name: my-count-carries-the-batch
+severity: error
+status: stable
+summary: The count passed to scale_loss carries the batch size.
+why: The count is per sequence; the loss is per micro-batch.
+origin: [1234]
+message: "$COUNT lacks the batch size"
+match:
+  - call: my_package.losses.scale_loss   # or Class.method, or a last name
+    where:
+      - value: {argument: [tokens, count], bind: COUNT}   # the first that is passed
+    require:
+      - value: {of: COUNT, factor: [batch_size, bsz]}     # in any order, through locals, torch.mul, .mul_
+bad: ["from my_package.losses import scale_loss\\n\\ndef f(n, bsz):\\n    scale_loss(count=n)\\n"]
+good: ["from my_package.losses import scale_loss\\n\\ndef f(n, bsz):\\n    scale_loss(count=bsz * n)\\n"]
+```"""
+
+
+def language_document() -> str:
+    """The rule language as one Markdown page, from the sentences that stand with its fields."""
+    rows = ["# The rule language", "", "Written by `guard rules --language`; do not edit.", ""]
+    rows += ["One YAML file is one rule. Put a repository's own into `rules/pins/`. Examples run as tests.", ""]
+    rows += [textwrap.dedent(language.__doc__ or "").split("\n\n", 1)[1].strip(), "", _EXAMPLE]
+    for title, kind in _PARTS:
+        rows += ["", f"## {title}", "", "| key | meaning |", "|---|---|"]
+        for field in dataclasses.fields(kind):
+            needed = " (required)" if field.default is dataclasses.MISSING else ""
+            meaning = field.metadata["doc"].replace("|", "\\|")
+            rows.append(f"| `{yaml_key(field.name)}` | {meaning}{needed} |")
     return "\n".join(rows) + "\n"

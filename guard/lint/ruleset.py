@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """Loaded rules in order of id, and a digest of their text and of guard's version."""
+    """Loaded rules in order of id, and a digest of their text and of the linter itself."""
 
     rules: tuple[Rule, ...]
     digest: str
@@ -64,7 +65,7 @@ def load_rules(directories: Sequence[Path] = (), *, builtin: bool = True) -> Rul
     Raises:
         ConfigError: a file that does not load, with file, line and breadcrumb; a duplicate; a place that is not there.
     """
-    digest = hashlib.sha256(guard.__version__.encode())
+    digest = hashlib.sha256(_engine().encode())
     seen: dict[str, str] = {}
     loaded: list[tuple[Rule, str]] = []
     places = [builtin_rules_directory()] if builtin else []
@@ -82,6 +83,15 @@ def load_rules(directories: Sequence[Path] = (), *, builtin: bool = True) -> Rul
             loaded.append((rule, str(path)))
     loaded.sort(key=lambda pair: pair[0].id)
     return RuleSet(tuple(r for r, _ in loaded), digest.hexdigest(), tuple((r.id, p) for r, p in loaded))
+
+
+@functools.cache
+def _engine() -> str:
+    """Version and content of the linter itself, so that no kept result outlives the code that made it."""
+    content = hashlib.sha256(guard.__version__.encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        content.update(path.read_bytes())
+    return content.hexdigest()
 
 
 def _check(rule: Rule, origin: str) -> None:

@@ -11,12 +11,12 @@ import yaml
 
 from guard.lint.engine import lint_sources
 from guard.lint.language import Rule
-from guard.lint.pages import rule_page, rules_document
+from guard.lint.pages import language_document, rule_page, rules_document
 from guard.lint.project import ProjectIndex
-from guard.lint.ruleset import builtin_rules_directory
-from guard.lint.schema import json_schema
+from guard.lint.ruleset import RuleSet, builtin_rules_directory
+from guard.lint.schema import json_schema, load_text
 from guard.lint.source import Source
-from tests.lint.programs import BUILTIN, ROOT
+from tests.lint.programs import BUILTIN, ROOT, lint_tree
 
 FIXTURES = ROOT / "fixtures" / "lint"
 EXAMPLES = [
@@ -73,6 +73,19 @@ def test_schema_is_shipped_and_every_rule_fits_it() -> None:
 def test_page_of_rules_is_up_to_date() -> None:
     page = (ROOT / "docs" / "rules.md").read_text()
     assert page == rules_document(BUILTIN), "write it again: guard rules --document > docs/rules.md"
+
+
+def test_page_of_the_language_is_up_to_date() -> None:
+    page = (ROOT / "docs" / "rule-language.md").read_text()
+    assert page == language_document(), "write it again: guard rules --language > docs/rule-language.md"
+
+
+def test_the_example_of_the_language_page_is_a_rule() -> None:
+    example = language_document().partition("```yaml\n")[2].partition("```")[0]
+    rule = load_text(Rule, example, "page")
+    chosen = RuleSet((rule,), "page")
+    assert len(lint_tree({"p.py": rule.bad[0]}, chosen).findings) == 1
+    assert lint_tree({"p.py": rule.good[0]}, chosen).findings == ()
 
 
 def test_a_rule_page_shows_why_and_how_to_suppress() -> None:
