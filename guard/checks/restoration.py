@@ -17,7 +17,7 @@ from guard.errors import GuardError
 from guard.git import Entry
 from guard.git.patch import store_blob
 from guard.history.restoring import LineEdit, reapply
-from guard.history.text.units import is_binary
+from guard.history.text.units import document, is_binary
 from guard.history.trees import FourTrees
 from guard.model import Finding, Side, Status, Verdict
 from guard.source.definitions import MODULE
@@ -117,7 +117,7 @@ class _Trial:
         patched = reapply(source.base, source.side, source.merged, edits)
         if patched is None:
             return None
-        if patched == source.merged or (self.finding.path.endswith(PYTHON) and not _parses(patched)):
+        if patched == source.merged or not _parses_as_before(source.merged_path, source.merged, patched):
             return {}
         old = self.few.merged[source.merged_path]
         return {source.merged_path: Entry(old.mode, store_blob(self.few.repository, patched))}
@@ -204,6 +204,13 @@ def _losses(trees: FourTrees, finding: Finding, config: Config) -> dict[str, Fin
         for found in run.result.findings
         if found.verdict is not None and found.verdict.is_loss and found.code != "GRD209"
     }
+
+
+def _parses_as_before(path: str, before: bytes, after: bytes) -> bool:
+    """Whether Python still is Python, and JSON, YAML or TOML still parses where it did."""
+    if path.endswith(PYTHON):
+        return _parses(after)
+    return document(path, before).kind == document(path, after).kind
 
 
 def _parses(data: bytes) -> bool:

@@ -103,8 +103,8 @@ class SideEdits:
         yield telling
         yield from ([edit] for edit in near[:_MOST_ALONE])
         yield near
-        # Merged may lack what the edit replaced as well.
-        yield [LineEdit(edit.end, edit.end, edit.first, edit.last) for edit in telling or near]
+        if finding.evidence.merged is None:  # merged lacks what the edit replaced as well
+            yield [LineEdit(edit.end, edit.end, edit.first, edit.last) for edit in telling or near]
         yield edits
 
     def _near(self, finding: Finding, edits: list[LineEdit]) -> list[LineEdit]:
@@ -133,7 +133,8 @@ class SideEdits:
         yield [self._narrowed(edit, old, new) for edit in touched]
         yield touched
         yield from ([edit] for edit in touched)
-        yield [LineEdit(edit.end, edit.end, edit.first, edit.last) for edit in touched]
+        if all(unit.merged is None for unit in units):
+            yield [LineEdit(edit.end, edit.end, edit.first, edit.last) for edit in touched]
 
     def _narrowed(self, edit: LineEdit, old: set[int], new: set[int]) -> LineEdit:
         """An edit cut down to the lines from the first to the last that are wanted, and blank lines around them."""

@@ -14,10 +14,14 @@ from guard.errors import GuardError, NothingCheckedError
 from guard.git import Repository
 from guard.history.topology import Sync
 from guard.memory.seen import recall, root_of
-from guard.model import Finding
+from guard.model import Finding, Status
 
 SHORTEST_PREFIX = 6
 _FINGERPRINT = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},16}}")
+
+_STAGES: tuple[tuple[str, ...], ...] = (("textual", "policy"), ("lost",), ())
+"""Checks to ask one after the other; the last stage is all the others."""
+_STAGED = frozenset(name for stage in _STAGES for name in stage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +83,29 @@ def look_up(
         reason = selection.unanswered or "no merge is in progress and HEAD is none"
         raise NothingCheckedError(f"{reason}; name the range of the report, as with --merge or --since")
     known: dict[str, Found] = {}
-    for sync in selection.syncs:
-        report = judge_selection(repository, replace(selection, syncs=(sync,), tip=None), config, settings)
-        for finding in report.findings:
-            known.setdefault(finding.fingerprint, Found(finding, sync))
-    if not all(_matching(name, known) for name in names) and selection.tip is not None and settings.selects("lint"):
-        report = judge_selection(
-            repository, replace(selection, syncs=selection.syncs), config, replace(settings, checks=())
-        )
+    failed: list[str] = []
+    # A stage at a time, the quick ones first: most of what is asked for is told by one of them.
+    for stage in _STAGES:
+        checks = tuple(name for name in settings.checks if (name in stage if stage else name not in _STAGED))
+        for sync in selection.syncs if checks else ():
+            one = replace(selection, syncs=(sync,), tip=None)
+            report = judge_selection(repository, one, config, replace(settings, checks=checks))
+            failed += [f"{o.check}: {o.reason}" for o in report.outcomes if o.status is Status.FAILED]
+            for finding in report.findings:
+                known.setdefault(finding.fingerprint, Found(finding, sync))
+        if all(_matching(name, known) for name in names):
+            return [_one(name, known, failed) for name in names]
+    if selection.tip is not None and settings.selects("lint"):
+        report = judge_selection(repository, selection, config, replace(settings, checks=()))
         for finding in report.findings:
             known.setdefault(finding.fingerprint, Found(finding, None))
-    return [_one(name, known) for name in names]
+    return [_one(name, known, failed) for name in names]
 
 
-def _one(name: str, known: dict[str, Found]) -> Found:
+def _one(name: str, known: dict[str, Found], failed: Sequence[str]) -> Found:
     matching = _matching(name, known)
+    if not matching and failed:
+        raise GuardError(f"{name} was not found, and not every check came to its end: {'; '.join(failed)}")
     if not matching:
         raise GuardError(f"no finding has the fingerprint {name} in this range; give the range options of the report")
     if len(matching) > 1:
