@@ -131,9 +131,9 @@ class _SideJudge:
             return
         four = _four((before, after, other, now))
         files = Files(forms.base, forms.of(self.side), forms.of(self.side.other), forms.merged)
-        judge_statements(four)
+        judged = judge_statements(four)
         found = [(hunk, Verdict.LOST) for hunk in judge_common(four)]
-        found += [(hunk, Verdict.REVIVED) for hunk in judge_surplus(four, self._spare)]
+        found += [(hunk, Verdict.REVIVED) for hunk in judge_surplus(four, judged, self._spare)]
         for hunk, verdict in found:
             pieces = tuple(pieces_of(hunk, four, files, self.side, now))
             at = Place(forms.path, now.name, pieces[0].line, pieces[0].end_line)

@@ -107,16 +107,18 @@ def judge_common(forms: FourForms) -> list[Hunk]:
     return found
 
 
-def judge_surplus(forms: FourForms, spare: Callable[[str], bool]) -> list[Hunk]:
+def judge_surplus(forms: FourForms, judged: Sequence[Hunk], spare: Callable[[str], bool]) -> list[Hunk]:
     """Statements of merged that are one more of what the file had since the base: old text put back beside the new.
 
     Arguments:
+        judged: what `judge_statements` told of the same forms; nothing is told twice.
         spare: whether the file has more statements with a text than either side, and the base has one.
     """
     from_other = set(forms.other_merged)
     fresh = set(forms.fresh) - from_other
     # The base's own place, while the side's one is aligned with another statement of merged: the side had moved it.
     fresh.update(k for k, i in enumerate(forms.merged_base) if i >= 0 and forms.merged_side[k] < 0)
+    fresh -= {fate.merged for hunk in judged for fate in hunk.lost}
     return [
         Hunk(0, 0, 0, 0, [Fate(Verdict.REVIVED, merged=k)])
         for k in sorted(fresh)

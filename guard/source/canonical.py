@@ -208,12 +208,8 @@ def _tuple(out: Emitter, node: ast.Tuple, _: int) -> None:
     out.series(node.elts, "(", ",)" if len(node.elts) == 1 else ")")
 
 
-def _list(out: Emitter, node: ast.List, _: int) -> None:
-    out.series(node.elts, "[", "]")
-
-
-def _set(out: Emitter, node: ast.Set, _: int) -> None:
-    out.series(node.elts, "{", "}")
+def _bracketed(opening: str, closing: str) -> Callable[[Emitter, Any, int], None]:
+    return lambda out, node, _: out.series(node.elts, opening, closing)
 
 
 def _dict(out: Emitter, node: ast.Dict, _: int) -> None:
@@ -392,8 +388,9 @@ def _item(out: Emitter, node: ast.withitem, _: int) -> None:
 _EMIT: dict[type, Callable[[Emitter, Any, int], None]] = {
     ast.Name: _name, ast.Constant: _constant, ast.Attribute: _attribute, ast.Call: _call, ast.keyword: _keyword,
     ast.Subscript: _subscript, ast.Slice: _slice, ast.BinOp: _binary, ast.BoolOp: _boolean, ast.UnaryOp: _unary,
-    ast.Compare: _compare, ast.IfExp: _choice, ast.Lambda: _lambda, ast.Tuple: _tuple, ast.List: _list,
-    ast.Set: _set, ast.Dict: _dict, ast.Starred: _starred, ast.JoinedStr: _joined, ast.FormattedValue: _formatted,
+    ast.Compare: _compare, ast.IfExp: _choice, ast.Lambda: _lambda, ast.Tuple: _tuple, ast.List: _bracketed("[", "]"),
+    ast.Set: _bracketed("{", "}"), ast.Dict: _dict, ast.Starred: _starred, ast.JoinedStr: _joined,
+    ast.FormattedValue: _formatted,
     ast.ListComp: _comprehension("[", "]"), ast.SetComp: _comprehension("{", "}"),
     ast.GeneratorExp: _comprehension("(", ")"), ast.DictComp: _comprehension("{", "}"),
     ast.Await: _prefixed("await"), ast.YieldFrom: _prefixed("yield", "from"), ast.Yield: _prefixed("yield"),
