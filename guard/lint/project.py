@@ -40,7 +40,7 @@ class ProjectIndex:
 
     Args:
         paths: the tree's Python files, with forward slashes.
-        read: the bytes of a path, None where there is none.
+        read: the bytes of a path, None where there is none. It must also work in a forked process.
         installed: directories of installed packages, read only where the tree has no such module.
     """
 

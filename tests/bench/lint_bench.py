@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -42,16 +43,24 @@ class Tree:
             if row.endswith(b".py"):
                 meta, _, name = row.partition(b"\t")
                 self.blobs[name.decode("utf-8", "surrogateescape")] = meta.split()[2].decode()
-        self._cat = subprocess.Popen(
-            ["git", "-C", repo, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        self._repo = repo
+        self._start()
         self._known: dict[str, bytes | None] = {}
+
+    def _start(self) -> None:
+        """Each process has a git of its own: two cannot share a pipe."""
+        self._owner = os.getpid()
+        self._cat = subprocess.Popen(
+            ["git", "-C", self._repo, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
 
     def read(self, path: str) -> bytes | None:
         """Bytes of a file of the revision."""
         blob = self.blobs.get(path)
         if blob is None:
             return None
+        if self._owner != os.getpid():
+            self._start()
         if blob not in self._known:
             assert self._cat.stdin is not None
             assert self._cat.stdout is not None
