@@ -17,7 +17,7 @@ from guard.git import Repository
 from guard.history.attribution import attribute
 from guard.history.provenance import origin
 from guard.history.readings import Readings
-from guard.history.repairs import CodeWatch, LineWatch, Watch, WordWatch, repaired_by, road
+from guard.history.repairs import AllWatches, CodeWatch, LineWatch, StatementWatch, Watch, WordWatch, repaired_by, road
 from guard.history.sync_changes import judge_sync
 from guard.history.topology import Sync
 from guard.history.trees import FourTrees, load
@@ -144,17 +144,22 @@ def _settle(repository: Repository, finding: Finding, watches: Sequence[Watch], 
 
 def _watch(repository: Repository, finding: Finding, readings: Readings, sync: Sync) -> Watch:
     """What to look for in later versions of a finding that is not the judge's."""
-    lines = LineWatch.of(finding, readings)
+    signs: list[Watch] = [LineWatch.of(finding, readings, sync.merge)]
+    if finding.code.startswith("GRD3"):
+        statement = StatementWatch.of(finding, readings, sync.merge)
+        signs += [statement] if statement is not None else []
+    telling = tuple(sign for sign in signs if sign.is_open(sync.merge))
+    watch: Watch = AllWatches(telling or tuple(signs))
     if finding.code in _READ_IN_VAIN and finding.subject:
-        return WordWatch(finding.subject.rpartition(".")[2], lines, repository, sync.merge)
-    return lines
+        watch = WordWatch(finding.subject.rpartition(".")[2], watch, repository, sync.merge)
+    return watch
 
 
 def _orphan_watch(trees: FourTrees, finding: Finding, readings: Readings) -> Watch:
     """A test that speaks of something undefined: open while its line stands and nothing defines the word."""
     rows = (trees.blob("merged", finding.path) or b"").decode("utf-8", "replace").splitlines()
     line = rows[finding.line - 1].strip() if 0 < finding.line <= len(rows) else ""
-    lines = LineWatch((finding.path,), frozenset(), frozenset({line}), readings)
+    lines = LineWatch((finding.path,), frozenset(), {line: 1}, readings)
     word = (finding.subject or "").rpartition(".")[2]
     return WordWatch(word, lines, trees.repository, trees.sync.merge) if word else lines
 

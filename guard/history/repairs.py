@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -14,10 +15,11 @@ from guard.history.judge import FileForms, judge_side
 from guard.history.readings import Readings, top_name
 from guard.history.topology import Sync
 from guard.model import Finding, Verdict
-from guard.source.definitions import EMPTY
+from guard.source.definitions import EMPTY, MODULE, Definition
 
 # A line shorter than this stands in every file.
 _TELLING = 6
+UNDEFINED = "GRD301"
 
 
 class Watch(Protocol):
@@ -73,36 +75,42 @@ class CodeWatch:
 
 @dataclass(slots=True)
 class LineWatch:
-    """A finding told by its lines: those that a side has and merged lacks, and those that merged should not have."""
+    """A finding told by its lines: those that a side has and merged lacks, and those that merged has too many of."""
 
     paths: tuple[str, ...]
     missing: frozenset[str]
-    unwanted: frozenset[str]
+    unwanted: dict[str, int]
     readings: Readings
     words: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, finding: Finding, readings: Readings) -> LineWatch:
-        """What to look for, from the evidence of a finding."""
+    def of(cls, finding: Finding, readings: Readings, merge: str) -> LineWatch:
+        """What to look for, from the evidence of a finding.
+
+        Arguments:
+            merge: SHA of the sync, whose tree tells how often a line stands there.
+        """
         evidence = finding.evidence
         side = evidence.theirs if finding.lost_side and finding.lost_side.value == "theirs" else evidence.ours
         merged, wanted = _lines(evidence.merged), _lines(side)
         paths = tuple(dict.fromkeys((finding.path, *(r.path for r in finding.related))))
+        there = _counts(readings.data(f"{merge}:{finding.path}"))
+        words: tuple[str, ...] = ()
         if finding.code.startswith("GRD3"):
-            words = (finding.subject,) if finding.subject else ()
-            return cls(paths, frozenset(), merged, readings, words)
-        if finding.verdict is Verdict.REVIVED:
-            return cls(paths, frozenset(), merged or _lines(evidence.base), readings)
-        return cls(paths, wanted - merged, frozenset(), readings)
+            words = (finding.subject,) if finding.code == UNDEFINED and finding.subject else ()
+            unwanted = merged
+        elif finding.verdict is Verdict.REVIVED:
+            unwanted = merged or _lines(evidence.base)
+        else:
+            return cls(paths, wanted - merged, {}, readings)
+        return cls(paths, frozenset(), {line: there[line] for line in unwanted if there[line]}, readings, words)
 
     def is_open(self, commit: str) -> bool:
-        """Whether most of the missing lines are still missing, or an unwanted one is still there."""
-        data = self.readings.data(f"{commit}:{self.paths[0]}")
-        text = (data or b"").decode("utf-8", "replace")
-        here = _lines(text)
+        """Whether most of the missing lines are still missing, or an unwanted one stands as often as before."""
+        here = _counts(self.readings.data(f"{commit}:{self.paths[0]}"))
         if self.missing:
-            return len(self.missing & here) * 2 <= len(self.missing)
-        if not self.unwanted & here:
+            return sum(1 for line in self.missing if here[line]) * 2 <= len(self.missing)
+        if not any(here[line] >= count for line, count in self.unwanted.items()):
             return False
         return not any(self._defined(commit, path, word) for word in self.words for path in self.paths)
 
@@ -110,12 +118,70 @@ class LineWatch:
         """Whether a file defines, imports or sets the word that was read in vain."""
         text = (self.readings.data(f"{commit}:{path}") or b"").decode("utf-8", "replace")
         name = re.escape(word.rpartition(".")[2])
-        return bool(
-            re.search(
-                rf"^\s*(async\s+)?(def|class)\s+{name}\b|^\s*(self\.)?{name}\s*(:[^=\n]+)?=[^=]", text, re.MULTILINE
-            )
-            or re.search(rf"^\s*(from\s+\S+\s+)?import\s+.*\b{name}\b|^\s+{name},?\s*$", text, re.MULTILINE)
+        bound = rf"^\s*(async\s+)?(def|class)\s+{name}\b|^\s*(self\.)?{name}\s*(:[^=\n]+)?=[^=]"
+        imported = rf"^\s*(from\s+\S+\s+)?import\s+.*\b{name}\b|^\s+{name},?\s*$"
+        return bool(re.search(bound, text, re.MULTILINE) or re.search(imported, text, re.MULTILINE))
+
+
+@dataclass(slots=True)
+class StatementWatch:
+    """A statement that does not fit: open while it stands in its definition and what it calls is as it was.
+
+    Attributes:
+        key: the definition that holds the statement.
+        text: the statement's tokens.
+        count: how often it stands there.
+        callees: path, definition and parameters of what it calls.
+    """
+
+    path: str
+    key: tuple[str, int]
+    text: str
+    count: int
+    callees: tuple[tuple[str, tuple[str, int], tuple[str, ...]], ...]
+    readings: Readings
+
+    @classmethod
+    def of(cls, finding: Finding, readings: Readings, merge: str) -> StatementWatch | None:
+        """What to look for, from the place of a finding; None where no statement stands there."""
+        name = f"{merge}:{finding.path}"
+        if not finding.path.endswith(".py"):
+            return None
+        holder = _around(readings, name, finding.line)
+        statement = next(
+            (s for s in holder.statements if s.line <= finding.line <= s.end_line) if holder else iter(()), None
         )
+        if holder is None or statement is None or statement.kind == "end":
+            return None
+        callees = []
+        for place in finding.related:
+            called = _around(readings, f"{merge}:{place.path}", place.line) if place.path.endswith(".py") else None
+            if place.tree == "merged" and called is not None and called.line <= place.line <= called.line + 2:
+                callees.append((place.path, called.key, _parameters(called)))
+        count = sum(other.text == statement.text for other in holder.statements)
+        return cls(finding.path, holder.key, statement.text, count, tuple(callees), readings)
+
+    def is_open(self, commit: str) -> bool:
+        """Whether the statement stands there as often, and calls what it called."""
+        now = self.readings.definition(f"{commit}:{self.path}", self.key)
+        if now is None or sum(statement.text == self.text for statement in now.statements) < self.count:
+            return False
+        for path, key, parameters in self.callees:
+            called = self.readings.definition(f"{commit}:{path}", key)
+            if called is None or _parameters(called) != parameters:
+                return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class AllWatches:
+    """Several signs of one thing: it is open while all of them say so."""
+
+    watches: tuple[Watch, ...]
+
+    def is_open(self, commit: str) -> bool:
+        """Whether every sign says so."""
+        return all(watch.is_open(commit) for watch in self.watches)
 
 
 @dataclass(slots=True)
@@ -123,7 +189,7 @@ class WordWatch:
     """A name read in vain: open while the reading lines stand and no more files define the name than the sync had."""
 
     word: str
-    lines: LineWatch
+    lines: Watch
     repository: Repository
     merge: str
     _defining: dict[str, int] = field(default_factory=dict)
@@ -198,6 +264,22 @@ def _first_closed(watch: Watch, way: Sequence[str]) -> int:
         else:
             high = middle
     return high
+
+
+def _around(readings: Readings, name: str, line: int) -> Definition | None:
+    """The innermost definition of a version that covers a line."""
+    pieces = [title for start, title, text in readings.chunks(name) if start < line <= start + text.count("\n") + 1]
+    file = readings.part(name, pieces or (MODULE,))
+    around = [d for d in file.definitions.values() if d.line <= line <= d.end_line]
+    return max(around, key=lambda definition: definition.line, default=None)
+
+
+def _parameters(definition: Definition) -> tuple[str, ...]:
+    return tuple(statement.text for statement in definition.statements if statement.kind == "parameter")
+
+
+def _counts(data: bytes | None) -> Counter[str]:
+    return Counter(line.strip() for line in (data or b"").decode("utf-8", "replace").splitlines())
 
 
 def _lines(text: str | None) -> frozenset[str]:
