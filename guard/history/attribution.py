@@ -14,6 +14,8 @@ from guard.model import Origin, Side, Verdict
 
 # This share of a lost piece's lines must have been put in and taken out by the other side to count as its decision.
 DECIDED = 0.6
+# Commits must account for this share of a piece's lines to be told as its origin.
+ACCOUNTED = 0.3
 
 
 def attribute(repository: Repository, sync: Sync, changes: Sequence[JudgedChange]) -> list[JudgedChange]:
@@ -126,10 +128,12 @@ def _part(change: JudgedChange, pieces: tuple[Piece, ...]) -> JudgedChange:
 
 
 def _votes(piece: Piece, own: Strokes, path: str) -> dict[str, int]:
-    votes = blamed(own.added, piece.missing_lines, path)
-    if not votes:
-        votes = blamed(own.removed, piece.back_lines, path)
-    return votes
+    """Commits behind a piece by weight; none where they account for hardly any of its lines."""
+    for known, lines in ((own.added, piece.missing_lines), (own.removed, piece.back_lines)):
+        votes = blamed(known, lines, path)
+        if sum(votes.values()) >= ACCOUNTED * sum(map(len, filter(telling, lines))) > 0:
+            return votes
+    return {}
 
 
 def _decided(piece: Piece, other: Strokes, path: str) -> str:

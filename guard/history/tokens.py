@@ -99,9 +99,15 @@ def fates(base: Statement, side: Statement, merged: Statement) -> list[EditFate]
     in_merged = align(side.tokens, merged.tokens)
     from_side = inverse(in_merged, len(merged.tokens))
     base_in_merged = align(base.tokens, merged.tokens)
+    kept_by_side = align(base.tokens, side.tokens)
     have, want, had = Counter(merged.tokens), Counter(side.tokens), Counter(base.tokens)
+    # What the other side took out of the rest of the statement is not missing from this side's edits.
+    for index, token in enumerate(base.tokens):
+        if kept_by_side[index] >= 0 and base_in_merged[index] < 0:
+            want[token] -= 1
+            had[token] -= 1
     result = []
-    for edit in edits(base.tokens, side.tokens):
+    for edit in (TokenEdit(*hunk) for hunk in hunks(kept_by_side, len(side.tokens))):
         new = range(edit.new_start, edit.new_end)
         old = range(edit.start, edit.end)
         told = [index for index in new if is_content(side.tokens[index])]
