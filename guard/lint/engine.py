@@ -94,6 +94,7 @@ class FileLinter:
         self.project = project
         self.seconds = seconds
         self._prefilter = Prefilter(rules)
+        self._complete = rules.complete
         self._active = {key: rule.id for rule in rules for key in (rule.id, rule.name)}
 
     def looks_at(self, data: bytes) -> bool:
@@ -146,7 +147,7 @@ class FileLinter:
                         last = max(last, getattr(statement, "end_lineno", last) or last)
                     spans[finding.fingerprint] = (first, last)
                     found.append(finding)
-        return apply(source.path, text, found, self._active, spans) if marked else found
+        return apply(source.path, text, found, self._active, spans, self._complete) if marked else found
 
 
 def deadline(seconds: float) -> Callable[[], None]:

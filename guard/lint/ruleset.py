@@ -20,11 +20,15 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """Loaded rules in order of id, and a digest of their text and of the linter itself."""
+    """Loaded rules in order of id, and a digest of their text and of the linter itself.
+
+    `complete` says that these are all the rules there are, so that a name which none of them has is a typing error.
+    """
 
     rules: tuple[Rule, ...]
     digest: str
     files: tuple[tuple[str, str], ...] = ()
+    complete: bool = False
 
     def __iter__(self) -> Iterator[Rule]:
         return iter(self.rules)
@@ -82,7 +86,7 @@ def load_rules(directories: Sequence[Path] = (), *, builtin: bool = True) -> Rul
             digest.update(path.read_bytes())
             loaded.append((rule, str(path)))
     loaded.sort(key=lambda pair: pair[0].id)
-    return RuleSet(tuple(r for r, _ in loaded), digest.hexdigest(), tuple((r.id, p) for r, p in loaded))
+    return RuleSet(tuple(r for r, _ in loaded), digest.hexdigest(), tuple((r.id, p) for r, p in loaded), builtin)
 
 
 @functools.cache

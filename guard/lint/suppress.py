@@ -50,7 +50,12 @@ def allows(text: str) -> list[Allow]:
 
 
 def apply(
-    path: str, text: str, findings: list[Finding], active: dict[str, str], spans: dict[str, tuple[int, int]]
+    path: str,
+    text: str,
+    findings: list[Finding],
+    active: dict[str, str],
+    spans: dict[str, tuple[int, int]],
+    complete: bool,
 ) -> list[Finding]:
     """Take out what is suppressed with a reason; add findings for comments that hide nothing or do not say why.
 
@@ -60,6 +65,7 @@ def apply(
         findings: what the rules found in it.
         active: id and name of every rule that ran, to its id.
         spans: first and last line of the whole statement of each finding, by fingerprint.
+        complete: whether `active` are all the rules there are.
     """
     kept = list(findings)
     extra: list[Finding] = []
@@ -80,10 +86,14 @@ def apply(
             extra.append(_own("GRD902", path, allow, "the comment suppresses nothing until it says why"))
         elif hidden:
             kept = [f for f in kept if f not in hidden]
-        elif ids and len(ids) == len(allow.names):
-            extra.append(_own("GRD901", path, allow, f"nothing to suppress here for {', '.join(allow.names)}"))
+        elif unknown := [name for name in allow.names if name not in active]:
+            # Of a part of the rules nothing can be said about the names of the others.
+            if complete:
+                extra.append(_own("GRD901", path, allow, f"no rule is called {', '.join(unknown)}"))
         elif not allow.names:
             extra.append(_own("GRD901", path, allow, "the comment names no rule"))
+        else:
+            extra.append(_own("GRD901", path, allow, f"nothing to suppress here for {', '.join(allow.names)}"))
     return kept + extra
 
 

@@ -85,6 +85,7 @@ def test_suppressions_need_a_reason_and_a_finding() -> None:
     assert outcome(program("  # guard: allow[current-stream]")) == [("GRD119", 4), ("GRD902", 4)]
     assert outcome(program("  # guard: allow[integer-counters] why not")) == [("GRD119", 4), ("GRD901", 4)]
     assert outcome("x = 1  # guard: allow[current-stream] nothing here\n") == [("GRD901", 1)]
+    assert outcome(program("  # guard: allow[curent-stream] a typing error")) == [("GRD119", 4), ("GRD901", 4)]
     assert outcome("x = 'guard: allow[current-stream] in a string'\n") == []
 
 
