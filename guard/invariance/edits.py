@@ -229,6 +229,11 @@ DAMAGE: tuple[Mutation, ...] = (
                 "data_parallel_world_size = self.dp_cp_group.size()",
                 "data_parallel_world_size = self.dp_cp_group.size() // config.context_parallel_size",
             ),
+            Edit(
+                DDP,
+                "target_gradient_scaling_factor = 1.0 / self.dp_cp_group.size()",
+                "target_gradient_scaling_factor = config.context_parallel_size / self.dp_cp_group.size()",
+            ),
         ),
     ),
     Mutation(

@@ -28,7 +28,10 @@ def optimizer_norm(model: Any) -> torch.Tensor:
 
 
 def _fill(world: World, model: torch.nn.Module, cut_by_head: tuple[str, ...]) -> None:
-    """Set `main_grad` of every parameter to its piece of 1, 2, 3, …; `cut_by_head` names what is sharded unmarked."""
+    """Set `main_grad` of every parameter to its piece of 1, 2, 3, … of norm 1, so that each weighs alike.
+
+    `cut_by_head` names what is sharded without being marked.
+    """
     for name, parameter in model.named_parameters():
         _title, axis, index, count = layout(world, name, parameter)
         if name.endswith(cut_by_head):
@@ -37,6 +40,7 @@ def _fill(world: World, model: torch.nn.Module, cut_by_head: tuple[str, ...]) ->
         if axis is not None:
             shape[axis] *= count
         full = torch.arange(1, 1 + torch.Size(shape).numel(), dtype=torch.float32).reshape(shape)
+        full /= full.norm()
         piece = full if axis is None else full.chunk(count, dim=axis)[index]
         parameter.main_grad.copy_(piece)
 
