@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 
 from guard.checks.broken.attributes import missing_attributes
 from guard.checks.broken.autograd import autograd_arity
@@ -21,6 +21,7 @@ from guard.checks.broken.members import missing_members
 from guard.checks.broken.names import undefined_names
 from guard.checks.broken.options import undefined_options
 from guard.checks.broken.order import swapped_arguments
+from guard.checks.broken.processes import Beside, can_fork, uncollected
 from guard.checks.broken.remembered import Remembered, keep, key_of, recall
 from guard.checks.contract import CheckContext, CheckResult
 from guard.model import Outcome, Status
@@ -46,6 +47,10 @@ PARTS: dict[str, Part] = {
     "readers lost": readers_lost,
 }
 
+# What a second process does meanwhile, so that both have about as much to do.
+_BESIDE = frozenset({"missing members", "missing attributes", "undefined options", "readers lost", "duplicates"})
+_WORTH_A_PROCESS = 100  # files
+
 # Codes that say less than another code that says something of the same subject in the same file.
 _LESS = {"GRD303": {"GRD312"}, "GRD309": {"GRD301", "GRD302", "GRD303", "GRD304", "GRD305", "GRD312"}}
 
@@ -56,27 +61,47 @@ def check_broken(context: CheckContext) -> CheckResult:
     known = recall(context.store, key)
     if known is not None:
         return CheckResult(known.findings, known.outcomes)
+    with uncollected():
+        return _compare(context, key)
+
+
+def _compare(context: CheckContext, key: str) -> CheckResult:
     context.progress("broken: reading Python files")
     worlds = FourWorlds(context.trees, context.jobs)
     comparison = Comparison(worlds)
     marked = list(conflict_markers(worlds))
     breaks = [*marked, *syntax_errors(worlds, frozenset(found.path for found in marked))]
     outcomes = _not_analysed(worlds, frozenset(found.path for found in breaks))
-    failed = False
+    context.progress("broken: comparing")
+    if context.jobs > 1 and len(worlds.paths) >= _WORTH_A_PROCESS and can_fork():
+        beside = Beside(lambda: _parts(comparison, _BESIDE, context.debug))
+        results = [_parts(comparison, PARTS.keys() - _BESIDE, context.debug), beside.result()]
+    else:
+        results = [_parts(comparison, PARTS.keys(), context.debug)]
+    for found, failed in results:
+        breaks += found
+        outcomes += failed
+    context.progress("broken: asking history")
+    findings = complete(worlds, _once(breaks))
+    if not any(failed for _, failed in results):
+        keep(context.store, key, Remembered(findings, tuple(outcomes)))
+    return CheckResult(findings, tuple(outcomes))
+
+
+def _parts(comparison: Comparison, names: Set[str], debug: bool) -> tuple[list[Break], list[Outcome]]:
+    """Run some of the parts; one that fails is an outcome, and the others stand."""
+    breaks: list[Break] = []
+    failed: list[Outcome] = []
     for name, part in PARTS.items():
-        context.progress(f"broken: {name}")
+        if name not in names:
+            continue
         try:
             breaks.extend(part(comparison))
         except Exception as error:
-            if context.debug:
+            if debug:
                 raise
-            failed = True
-            outcomes.append(Outcome("broken", Status.FAILED, f"{type(error).__name__}: {error}", subject=name))
-    context.progress("broken: asking history")
-    findings = complete(worlds, _once(breaks))
-    if not failed:
-        keep(context.store, key, Remembered(findings, tuple(outcomes)))
-    return CheckResult(findings, tuple(outcomes))
+            failed.append(Outcome("broken", Status.FAILED, f"{type(error).__name__}: {error}", subject=name))
+    return breaks, failed
 
 
 def _not_analysed(worlds: FourWorlds, told: frozenset[str]) -> list[Outcome]:

@@ -22,8 +22,10 @@ def changed_names(worlds: FourWorlds) -> frozenset[str]:
             changed |= {name for name in now.keys() | before.keys() if now.get(name) != before.get(name)}
     last = {part for name in changed for part in _parts(name)}
     views = [view for path in worlds.paths if (view := worlds.merged.view(path))]
+    untouched = worlds.untouched_classes()
     while True:
         more = {name for view in views for name in _carriers(view, last)} - last
+        more |= {name for name, bases in untouched if name not in last and not bases.isdisjoint(last)}
         if not more:
             return frozenset(last)
         last |= more

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import gc
-import multiprocessing
-import pickle
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from guard.checks.broken.processes import Beside, can_fork, uncollected
 from guard.checks.broken.world import World
 from guard.history.trees import TREES, FourTrees
 from guard.source.outline import ModuleOutline
@@ -17,8 +16,9 @@ from guard.source.segments import SegmentMemo, outline
 # Below this many bytes a second process costs more than it saves.
 _WORTH_A_PROCESS = 400_000
 
-_NO_READERS = (".json", ".jsonl", ".lock", ".svg", ".ipynb", ".csv", ".md", ".rst", ".txt")
+_READERS = (".py", ".pyi", ".pyx", ".yaml", ".yml", ".sh", ".bash", ".toml", ".cfg", ".ini", ".j2", ".jinja")
 _LARGEST_TEXT = 500_000
+_CLASS = re.compile(rb"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)]*)\)", re.MULTILINE | re.ASCII)
 _WORDS = re.compile(rb"[A-Za-z_][\w-]+", re.ASCII)
 
 Outlines = dict[str, ModuleOutline]
@@ -93,6 +93,17 @@ class FourWorlds:
                     found.append(path)
         return found
 
+    def untouched_classes(self) -> list[tuple[str, frozenset[str]]]:
+        """Classes of Python files that no tree changed, with the words of their bases; read without parsing."""
+        touched = set(self.trees.touched)
+        found = []
+        for path, entry in self.trees.merged.items():
+            if _is_python(path) and path not in touched and entry.kind == "file":
+                for name, bases in _CLASS.findall(self.trees.read(entry.sha)):
+                    words = frozenset(word.decode("ascii") for word in _WORDS.findall(bases))
+                    found.append((name.decode("ascii", "replace"), words))
+        return found
+
     def is_mentioned(self, word: str) -> bool:
         """Whether a text file of merged other than the touched Python files holds the word, or its option form."""
         if self._rest is None:
@@ -103,7 +114,7 @@ class FourWorlds:
         touched = set(self.trees.touched)
         found: set[bytes] = set()
         for path, entry in self.trees.merged.items():
-            if entry.kind != "file" or (_is_python(path) and path in touched) or path.endswith(_NO_READERS):
+            if entry.kind != "file" or (_is_python(path) and path in touched) or not path.endswith(_READERS):
                 continue
             data = self.trees.read(entry.sha)
             if len(data) < _LARGEST_TEXT and b"\0" not in data:
@@ -173,7 +184,7 @@ def _outlines(trees: FourTrees, touched: list[str], jobs: int) -> Outlines:
         groups.append((sum(len(trees.read(sha)) for sha in shas), shas))
     total = sum(size for size, _ in groups)
     shares = _shares(groups, max(1, min(jobs, total // _WORTH_A_PROCESS)))
-    if len(shares) == 1 or "fork" not in multiprocessing.get_all_start_methods():
+    if len(shares) == 1 or not can_fork():
         return _read_share(trees, [group for share in shares for group in share])
     return _spread(trees, shares)
 
@@ -190,51 +201,19 @@ def _shares(groups: list[tuple[int, list[str]]], count: int) -> list[list[list[s
 
 
 def _spread(trees: FourTrees, shares: list[list[list[str]]]) -> Outlines:
-    """Each further share in a forked process, the first one here. Blobs are in memory already, so children share them.
-
-    Raises:
-        RuntimeError: a process died.
-    """
-    context = multiprocessing.get_context("fork")
-    workers = []
-    for share in shares[1:]:
-        receiver, sender = context.Pipe(duplex=False)
-        process = context.Process(target=_answer, args=(trees, share, sender), daemon=True)
-        process.start()
-        sender.close()
-        workers.append((process, receiver))
+    """Each further share in a forked process, the first one here. Children share the blobs in memory."""
+    workers = [Beside(functools.partial(_read_share, trees, share)) for share in shares[1:]]
     found = _read_share(trees, shares[0])
-    for process, receiver in workers:
-        try:
-            found.update(pickle.loads(receiver.recv_bytes()))
-        except EOFError:
-            raise RuntimeError("a process that reads files died") from None
-        finally:
-            receiver.close()
-            process.join()
+    for worker in workers:
+        found.update(worker.result())
     return found
 
 
-def _answer(trees: FourTrees, share: list[list[str]], sender: multiprocessing.connection.Connection) -> None:
-    sender.send_bytes(pickle.dumps(_read_share(trees, share), pickle.HIGHEST_PROTOCOL))
-    sender.close()
-
-
 def _read_share(trees: FourTrees, share: list[list[str]]) -> Outlines:
-    # Millions of small objects that all stay: the collector would walk them again and again and find nothing.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        found: Outlines = {}
+    found: Outlines = {}
+    with uncollected():
         for shas in share:
             memo = SegmentMemo()
             for sha in shas:
-                found[sha] = _remembered.get(sha) or outline(trees.read(sha), memo)
-        if _remembering:
-            if len(_remembered) > _MOST_REMEMBERED:
-                _remembered.clear()
-            _remembered.update(found)
-        return found
-    finally:
-        if collecting:
-            gc.enable()
+                found[sha] = outline(trees.read(sha), memo)
+    return found

@@ -8,6 +8,7 @@ over all Python files, so that a use through a string, a keyword or `getattr` co
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from guard.checks.broken.comparison import Comparison
@@ -107,18 +108,18 @@ class _Uses:
     def __init__(self, worlds: FourWorlds, tree: str) -> None:
         self._worlds = worlds
         self._tree = tree
-        self._files: dict[str, set[str]] | None = None
+        self._files: Counter[str] | None = None
 
     def elsewhere(self, path: str, word: str) -> bool:
         """Whether another file of the tree holds the word."""
         if self._files is None:
-            self._files = {}
-            world = self._worlds[self._tree]
+            self._files = Counter()
+            paths = self._worlds[self._tree].index.paths
             for touched in self._worlds.trees.touched:
-                for one in self._worlds.words_of(self._tree, touched) if touched in world.index.paths else ():
-                    self._files.setdefault(one, set()).add(touched)
-        held = self._files.get(word, set())
-        return bool(held - {path}) or self._worlds.is_mentioned(word)
+                if touched in paths:
+                    self._files.update(self._worlds.words_of(self._tree, touched))
+        here = word in self._worlds.words_of(self._tree, path)
+        return self._files[word] > here or self._worlds.is_mentioned(word)
 
     def count(self, path: str, word: str) -> int:
         """How often the file holds the word."""
