@@ -23,6 +23,7 @@ from guard.source.definitions import EMPTY, MODULE, Definition, SourceFile
 __all__ = ["FileForms", "judge", "judge_side"]
 
 Key = tuple[str, int]
+RECAST = 0.6  # share of a definition's statements below which the other side wrote it anew
 HOLLOW = 0.25  # share of the base's statements below which a definition is only a shell of what it was
 TOUCHED = 0.75  # similarity from which on the other side only touched what a side deleted
 
@@ -225,9 +226,12 @@ class _SideJudge:
                 before = standing.base
                 files = replace(files, base=self._file("base", path))
         four = _four((before, after, other, now), self._went)
+        recast = before is not None and other is not None and shared(before, other) < RECAST
         for hunk in judge_statements(four):
             verdict = _verdict(hunk, standing is not None)
             pieces = tuple(pieces_of(hunk, four, files, self.side, now)) if verdict.is_loss else ()
+            if recast:
+                pieces = tuple(replace(piece, reworked=True) for piece in pieces)
             line = pieces[0].line if pieces else _first_line(hunk, four, now)
             at = Place(path, now.name, line, max(line, pieces[-1].end_line if pieces else line))
             first, last = after.line, after.line
