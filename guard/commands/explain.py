@@ -27,7 +27,8 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{6,16}")
 def explain(key: str, chosen: RangeOptions, config_file: str | None, output: OutputOptions) -> int:
     """Explain a rule by code or name with its examples, or show all that is known of one finding.
 
-    For a finding give the range options of the report it stands in.
+    For a finding of a sync give the range options of the report it stands in; one that a rule made in a file of the
+    work tree is looked for where it was last shown.
     """
     root = root_of(Path.cwd())
     config = load_config(None, config_file) if config_file else load(root)
@@ -44,5 +45,8 @@ def explain(key: str, chosen: RangeOptions, config_file: str | None, output: Out
     if not _FINGERPRINT.fullmatch(key.lower()):
         raise GuardError(f"{key!r} is no rule, code or fingerprint: `guard rules` lists the rules")
     from guard.commands.explain_finding import explain_finding
+    from guard.commands.explain_lint import explain_lint
 
+    if not chosen.given and explain_lint(key, config, root, output):
+        return 0
     return explain_finding(key, chosen, config_file, output)

@@ -47,3 +47,15 @@ def test_fix_writes_in_place_and_keeps_permissions(tmp_path: Path) -> None:
 @pytest.mark.parametrize("option", ["--fix", "--diff"])
 def test_a_range_cannot_be_fixed(tmp_path: Path, option: str) -> None:
     assert guard(tmp_path, "check", option, "--since", "HEAD~1").returncode == 2
+
+
+def test_explain_a_finding_where_it_was_shown(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(BAD)
+    mark = guard(tmp_path, "check", "a.py").stdout.split("guard explain ")[1].split()[0]
+    told = guard(tmp_path, "explain", mark[:8])
+    assert told.returncode == 0
+    assert told.stdout.startswith("error GRD119 a.py:5 start\n")
+    assert "     5 |     s.wait_stream(torch.cuda.default_stream())" in told.stdout
+    assert "GRD119 current-stream (error, stable)" in told.stdout
+    (tmp_path / "a.py").write_bytes(GOOD)
+    assert guard(tmp_path, "explain", mark[:8]).returncode == 2
