@@ -19,6 +19,8 @@ _LOST = frozenset({Verdict.LOST, Verdict.REVERTED, Verdict.PARTLY, Verdict.REVIV
 _BACK = frozenset({Verdict.REVERTED, Verdict.REVIVED, Verdict.PARTLY})
 # A statement with this many content tokens is distinctive enough to be recognised in another definition.
 _DISTINCTIVE = 5
+# A line of at most this many characters stands in every definition.
+_SHORT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +155,10 @@ def effect_elsewhere(edit: FixEdit, here: tuple[str, str] | None, others: Iterab
     wanted = edit.after or edit.before
     if wanted is None or wanted.name == MODULE:
         return None
+    lines = _lines(wanted)
     own = list(_standings(here, readings)) if here else []
-    # What stood beside the definition before the fix is not where it went.
-    found = moved_to(wanted, [s for s in own if s.merged.name != wanted.name], [])
+    near = [s for s in own if s.merged.name != wanted.name and _may_be(s.merged, wanted, lines)]
+    found = moved_to(wanted, near, [])
     if found is None:
         away = [s for other in others for s in _standings(other, readings) if s.merged.last_name == wanted.last_name]
         found = moved_to(wanted, [], away)
@@ -164,18 +167,31 @@ def effect_elsewhere(edit: FixEdit, here: tuple[str, str] | None, others: Iterab
     return effect_on(edit, found.merged, found.path, moved=True)
 
 
+def _may_be(definition: Definition, wanted: Definition, lines: frozenset[str]) -> bool:
+    """Whether it is worth comparing two definitions statement by statement: one name, or a third of the lines alike."""
+    if definition.last_name == wanted.last_name:
+        return True
+    there = _lines(definition)
+    return len(lines & there) * 3 >= max(1, min(len(lines), len(there)))
+
+
+def _lines(definition: Definition) -> frozenset[str]:
+    return frozenset(stripped for line in definition.own.split("\n") if len(stripped := line.strip()) > _SHORT)
+
+
 def with_scattered(edit: FixEdit, effect: Effect, file: SourceFile) -> Effect:
     """The effect, with statements that stand in another definition of the same file taken as moved."""
     if edit.after is None or not effect.lost:
         return effect
     known = {s.text for d in (edit.before,) if d is not None for s in d.statements}
-    there = {s.text for d in file.definitions.values() if d.key != edit.key for s in d.statements}
+    others = [definition for definition in file.definitions.values() if definition.key != edit.key]
     verdicts = dict(effect.verdicts)
     for old, new in effect.lost:
-        if new < 0:
+        statement = edit.after.statements[new] if new >= 0 else None
+        if statement is None or len(statement.tokens) < _DISTINCTIVE * 2 or statement.text in known:
             continue
-        statement = edit.after.statements[new]
-        if len(statement.tokens) >= _DISTINCTIVE * 2 and statement.text not in known and statement.text in there:
+        word = max(statement.tokens, key=len)
+        if any(word in other.own and any(s.text == statement.text for s in other.statements) for other in others):
             verdicts[old, new] = Verdict.MOVED
     return Effect(effect.path, effect.line, verdicts, effect.moved, effect.exact)
 
