@@ -93,6 +93,16 @@ def test_a_file_that_does_not_parse_in_merged_only(judge: Judge) -> None:
     assert told(result) == [("GRD314", "m.py", "<module>", None)]
 
 
+def test_a_file_for_another_python_is_no_break_of_the_merge(judge: Judge) -> None:
+    result = judge(
+        base={"m.py": "x = 1\n\n\n\ny = 2\n"},
+        ours={"m.py": "x = 1\n\n\n\nprint x\n"},
+        theirs={"m.py": "x = 3\n\n\n\ny = 2\n"},
+    )
+    assert told(result) == []
+    assert [outcome.subject for outcome in result.outcomes] == ["m.py"]
+
+
 def test_what_cannot_be_read_is_an_outcome_and_the_rest_stands(judge: Judge) -> None:
     result = judge(
         base={"bad.py": b"x = '\xff'\n", "lib.py": HIP},

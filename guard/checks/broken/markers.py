@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from guard.checks.broken.difference import Break
+from guard.checks.broken.difference import PARENTS, Break
 from guard.checks.broken.gathering import FourWorlds
 from guard.model import Related, Severity
 
@@ -44,25 +44,26 @@ def conflict_markers(worlds: FourWorlds) -> Iterator[Break]:
 
 
 def syntax_errors(worlds: FourWorlds, marked: frozenset[str]) -> Iterator[Break]:
-    """Files of merged that do not parse although a parent's version of them does."""
+    """Files of merged that do not parse although every parent's version of them does.
+
+    A parent that does not parse either may be written for another Python, so that its text proves nothing.
+    """
     for path in worlds.paths:
         view = worlds.merged.view(path)
         if path in marked or view is None or not (view.outline.error or "").startswith("syntax error"):
             continue
-        for tree in ("ours", "theirs"):
-            there = worlds.path_in(tree, path)
-            other = worlds[tree].view(there) if there else None
-            if other is not None and not other.outline.error:
-                yield Break(
-                    code="GRD314",
-                    path=path,
-                    symbol="<module>",
-                    subject="",
-                    line=view.outline.error_line,
-                    message=f"does not parse ({view.outline.error}), {tree}' version does",
-                    severity=Severity.ERROR,
-                )
-                break
+        names = {tree: worlds.path_in(tree, path) for tree in PARENTS}
+        others = [worlds[tree].view(there) for tree, there in names.items() if there]
+        if others and all(other is not None and not other.outline.error for other in others):
+            yield Break(
+                code="GRD314",
+                path=path,
+                symbol="<module>",
+                subject="",
+                line=view.outline.error_line,
+                message=f"does not parse ({view.outline.error}); the parents' versions do",
+                severity=Severity.ERROR,
+            )
 
 
 def _count(worlds: FourWorlds, tree: str, path: str) -> int:
