@@ -167,7 +167,8 @@ class Ledger:
         self.readings.prefetch(branch.entries[e.path].sha for e in fix.edits if e.path in branch.entries)
         account = _Account()
         merged = fix.commit.sha in branch.commits
-        for edit in fix.edits:
+        # The heaviest edit gives the place; imports and other statements of the module come after definitions.
+        for edit in sorted(fix.edits, key=lambda edit: (edit.symbol == MODULE, -edit.weight)):
             self._book(edit, fix, branch, account, merged)
         return _verdict(account, merged)
 

@@ -204,7 +204,7 @@ def narrowed(text: str, method: str) -> tuple[int, str] | None:
         last += 1
     while first > 0 and lines[first - 1].startswith(indent + "@"):
         first -= 1
-    return first, textwrap.dedent("\n".join(lines[first:last])) + "\n"
+    return first, textwrap.dedent("\n".join(lines[first:last])).rstrip("\n") + "\n"
 
 
 def _title(chunk: str) -> str:

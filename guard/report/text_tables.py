@@ -67,7 +67,7 @@ def containment_lines(rows: Sequence[Containment], paint: Paint, width: int) -> 
     for row in rows:
         if row.status not in _GOOD and row.status != "not-merged" and (row.place or row.by):
             name = f"#{row.pr}" if row.pr is not None else row.fix[:10]
-            by = f" by {row.by[:10]}" if row.by else ""
+            by = f" by {row.by[:10]}" if row.by and row.by != row.fix else ""
             lines.append(cut(f"  {name} {row.status}{by} in {one_line(row.rev)}: {one_line(row.place or '')}", width))
     return lines
 
