@@ -6,26 +6,24 @@ import dataclasses
 import os
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from guard import __version__
 from guard.commands.output import FOUND, NOTHING_CHECKED, OutputOptions, finish, output_options
-from guard.commands.selection import (
-    RangeOptions,
-    Selection,
-    in_progress,
-    load_config,
-    range_options,
-    select,
-)
+from guard.commands.range_options import RangeOptions, range_options
+from guard.commands.settings import load_config
 from guard.config import Config
 from guard.errors import GitError, GuardError
-from guard.git import Repository
 from guard.memory.baseline import covered_by
 from guard.memory.cache import DiskStore
 from guard.model import Outcome, Report, Status
 from guard.source.store import FactStore, NullStore
+
+if TYPE_CHECKING:
+    from guard.commands.selection import Selection
+    from guard.git import Repository
 
 
 @click.command("check")
@@ -56,7 +54,7 @@ def check(
     """Lint what changed, and judge every sync in the range.
 
     With PATHs the rules see these files and folders, whole. With a range they see what it changed. With neither, the
-    merge in progress (or HEAD, where it is a merge) is judged and the work tree is linted.
+    merge in progress is judged, or HEAD where it is a merge; else the work tree is linted.
     """
     if fix or diff:
         if chosen.given or hook or landed is not None:
@@ -65,6 +63,10 @@ def check(
         return FOUND * bool(changed) if diff else _lint_only(paths or (".",), config_file, output)
     if paths and not chosen.given and not hook and landed is None:
         return _lint_only(paths, config_file, output)
+    # Late: a hook on one file must not pay for git.
+    from guard.commands.selection import in_progress, select
+    from guard.git import Repository
+
     try:
         repository = Repository.open()
     except GitError:

@@ -12,7 +12,8 @@ from guard.checks.pins import Pins, broken_in_tree, load_pins
 from guard.commands.check import configured, jobs
 from guard.commands.output import FOUND, OutputOptions, finish, output_options
 from guard.commands.progress import progress
-from guard.commands.selection import load_config, other_branches
+from guard.commands.selection import other_branches
+from guard.commands.settings import load_config
 from guard.errors import GitError, GuardError
 from guard.git import Commit, Repository
 from guard.history.absent import LACKING, absent_fixes

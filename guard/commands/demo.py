@@ -12,7 +12,8 @@ import click
 from guard.commands.judgement import RunSettings, judge_selection
 from guard.commands.output import OutputOptions, emit, output_options
 from guard.commands.progress import progress
-from guard.commands.selection import RangeOptions, select
+from guard.commands.range_options import RangeOptions
+from guard.commands.selection import select
 from guard.config import Config
 from guard.errors import GuardError
 from guard.git import Repository

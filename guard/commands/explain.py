@@ -10,7 +10,8 @@ import click
 from guard.codes import CODES
 from guard.commands.linting import rules_for
 from guard.commands.output import OutputOptions, output_options
-from guard.commands.selection import RangeOptions, load_config, range_options
+from guard.commands.range_options import RangeOptions, range_options
+from guard.commands.settings import load_config
 from guard.config import load
 from guard.errors import GuardError
 from guard.lint.pages import rule_page

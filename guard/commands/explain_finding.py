@@ -12,7 +12,8 @@ from guard.commands.judgement import RunSettings
 from guard.commands.looking_up import Found, look_up, range_of, selection_of
 from guard.commands.output import OutputOptions, emit
 from guard.commands.progress import progress
-from guard.commands.selection import RangeOptions, load_config
+from guard.commands.range_options import RangeOptions
+from guard.commands.settings import load_config
 from guard.git import Repository
 from guard.model import Report
 from guard.report.finding_page import Standing, finding_page, restorable

@@ -14,6 +14,7 @@ from guard.commands.replace_file import replace_file
 from guard.config import Config
 from guard.errors import NotAnalysedError
 from guard.lint.fixes import FixResult, fix_source
+from guard.lint.prefilter import Prefilter
 from guard.lint.project import ProjectIndex
 from guard.lint.source import Source
 from guard.source.text import decode
@@ -51,6 +52,7 @@ def fixes_of(
         ConfigError: a rule does not load.
     """
     rules = rules_for(config, root).only(select, ignore)
+    prefilter = Prefilter(rules)
     project = ProjectIndex.of_directory(root)
     for place, shown in files_of(paths, config, root):
         if place.is_symlink():
@@ -58,6 +60,8 @@ def fixes_of(
             continue
         try:
             before = place.read_bytes()
+            if not prefilter.rules(before):
+                continue
             result = fix_source(Source(shown, before), rules, project)
         except OSError as error:
             yield f"{shown}: not fixed: {error.strerror}"

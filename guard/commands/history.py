@@ -17,7 +17,8 @@ from guard.commands.check import configured, jobs, store
 from guard.commands.judgement import ranked
 from guard.commands.output import NOTHING_CHECKED, OutputOptions, finish, output_options
 from guard.commands.progress import progress
-from guard.commands.selection import load_config, other_branches
+from guard.commands.selection import other_branches
+from guard.commands.settings import load_config
 from guard.config import Config
 from guard.errors import GuardError, NothingCheckedError
 from guard.git import Repository

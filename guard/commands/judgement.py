@@ -130,7 +130,7 @@ def _linted(
 ) -> tuple[LintResult, Outcome]:
     """What the linter says of the range, and how it ended; a fault of ours is an outcome, and never silence."""
     # Late: LibCST and the rules cost time that a run of one check does not have to spend.
-    from guard.commands.linting import lint_range
+    from guard.commands.range_linting import lint_range
     from guard.lint.source import LintResult
 
     started = time.monotonic()

@@ -6,7 +6,7 @@ import time
 
 from guard import __version__
 from guard.checks.landed import landed_differs, landing_of
-from guard.commands.selection import RangeOptions
+from guard.commands.range_options import RangeOptions
 from guard.errors import GuardError
 from guard.git import Repository
 from guard.model import Outcome, Report, Status

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from guard.commands.judgement import RunSettings, judge_selection
-from guard.commands.selection import RangeOptions, Selection, select
+from guard.commands.range_options import RangeOptions
+from guard.commands.selection import Selection, select
 from guard.config import Config
 from guard.errors import GuardError, NothingCheckedError
 from guard.git import Repository

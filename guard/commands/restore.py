@@ -15,7 +15,8 @@ from guard.commands.judgement import RunSettings
 from guard.commands.looking_up import Found, look_up, selection_of
 from guard.commands.output import COULD_NOT_RUN, OutputOptions
 from guard.commands.progress import progress
-from guard.commands.selection import RangeOptions, load_config, range_options
+from guard.commands.range_options import RangeOptions, range_options
+from guard.commands.settings import load_config
 from guard.commands.work_tree import apply as apply_to_work_tree
 from guard.config import Config
 from guard.errors import GuardError

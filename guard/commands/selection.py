@@ -1,17 +1,12 @@
-"""Which syncs a command speaks of: the range options that `check`, `explain` and `restore` share."""
+"""Which syncs a command speaks of: the user's words as merges to judge."""
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-import click
-
-from guard.config import Config, load, parse
+from guard.commands.range_options import RangeOptions
+from guard.config import Config
 from guard.errors import GitError, GuardError, NothingCheckedError
 from guard.git import Repository
 from guard.git.index import merge_heads
@@ -20,23 +15,6 @@ from guard.history.topology import Sync
 
 # Branch names by which a repository without a remote tells its long-lived branches.
 _LONG_LIVED = ("main", "master")
-
-
-@dataclass(frozen=True, slots=True)
-class RangeOptions:
-    """What the user asked for, as typed."""
-
-    since: str | None = None
-    merge: str | None = None
-    ours: str | None = None
-    theirs: str | None = None
-    base: str | None = None
-    merged: str | None = None
-
-    @property
-    def given(self) -> bool:
-        """Whether any range was named."""
-        return any((self.since, self.merge, self.ours, self.theirs, self.base, self.merged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,59 +36,6 @@ class Selection:
     unanswered: str | None = None
     notices: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
-
-
-def range_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the range options to a click command; it receives them as one `RangeOptions` named `chosen`."""
-
-    @functools.wraps(command)
-    def with_range(*arguments: Any, **options: Any) -> Any:
-        names = RangeOptions.__dataclass_fields__
-        chosen = RangeOptions(**{name: options.pop(name) for name in names})
-        return command(*arguments, chosen=chosen, **options)
-
-    for option in (
-        click.option("--merged", metavar="REV", help="The result, with --ours and --theirs (default: HEAD)."),
-        click.option("--base", metavar="REV", help="Overrides the merge base."),
-        click.option("--theirs", metavar="REV", help="What was merged in (main)."),
-        click.option("--ours", metavar="REV", help="The branch that receives (dev)."),
-        click.option("--merge", metavar="REV", help="Judge this merge by its own tree."),
-        click.option(
-            "--since",
-            metavar="REV|merge-base|A...B",
-            help="Judge every sync since REV by the tip, so that what a later commit repaired counts as repaired.",
-        ),
-    ):
-        with_range = option(with_range)
-    return with_range
-
-
-def load_config(repository: Repository | None, file: str | None = None) -> Config:
-    """The configuration: of `file`, else of the work tree, else (bare repository) of HEAD's tree.
-
-    Raises:
-        ConfigError: it is wrong.
-        GuardError: `file` cannot be read.
-    """
-    if file is not None:
-        try:
-            data = Path(file).read_bytes()
-        except OSError as error:
-            raise GuardError(f"configuration {file} cannot be read: {error.strerror}") from error
-        return parse(data, file, whole=Path(file).name != "pyproject.toml") or Config()
-    if repository is None:
-        return load(Path.cwd())
-    if repository.work_tree is not None:
-        return load(repository.work_tree)
-    if not repository.exists("HEAD"):
-        return Config()
-    entries = repository.entries(repository.resolve("HEAD"))
-    for name in ("guard.toml", "pyproject.toml"):
-        if name in entries:
-            config = parse(repository.blob(entries[name].sha), f"HEAD:{name}", whole=name == "guard.toml")
-            if config is not None:
-                return config
-    return Config()
 
 
 def select(repository: Repository, chosen: RangeOptions, config: Config) -> Selection:

@@ -20,7 +20,7 @@ from guard import __version__
 from guard.commands.check import configured
 from guard.commands.output import CLEAN, NOTHING_CHECKED, OutputOptions, finish, output_options
 from guard.commands.related import with_lint, with_report
-from guard.commands.selection import load_config
+from guard.commands.settings import load_config
 from guard.errors import GuardError
 from guard.invariance.case import Case, Cut
 from guard.invariance.measuring import selected

@@ -1,0 +1,52 @@
+"""The options that name a range of syncs; `check`, `explain` and `restore` share them. Parsing them needs no git."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+
+@dataclass(frozen=True, slots=True)
+class RangeOptions:
+    """What the user asked for, as typed."""
+
+    since: str | None = None
+    merge: str | None = None
+    ours: str | None = None
+    theirs: str | None = None
+    base: str | None = None
+    merged: str | None = None
+
+    @property
+    def given(self) -> bool:
+        """Whether any range was named."""
+        return any((self.since, self.merge, self.ours, self.theirs, self.base, self.merged))
+
+
+def range_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the range options to a click command; it receives them as one `RangeOptions` named `chosen`."""
+
+    @functools.wraps(command)
+    def with_range(*arguments: Any, **options: Any) -> Any:
+        names = RangeOptions.__dataclass_fields__
+        chosen = RangeOptions(**{name: options.pop(name) for name in names})
+        return command(*arguments, chosen=chosen, **options)
+
+    for option in (
+        click.option("--merged", metavar="REV", help="The result, with --ours and --theirs (default: HEAD)."),
+        click.option("--base", metavar="REV", help="Overrides the merge base."),
+        click.option("--theirs", metavar="REV", help="What was merged in (main)."),
+        click.option("--ours", metavar="REV", help="The branch that receives (dev)."),
+        click.option("--merge", metavar="REV", help="Judge this merge by its own tree."),
+        click.option(
+            "--since",
+            metavar="REV|merge-base|A...B",
+            help="Judge every sync since REV by the tip, so that what a later commit repaired counts as repaired.",
+        ),
+    ):
+        with_range = option(with_range)
+    return with_range
