@@ -23,6 +23,20 @@ _EXPECTS_FAILURE = {"raises", "assertRaises", "assertRaisesRegex", "suppress"}
 _ALL_GUARDS = Flag.GUARD_IMPORT | Flag.GUARD_NAME | Flag.GUARD_ATTRIBUTE | Flag.GUARD_CALL
 
 
+_SILENT_FIELDS = {"ctx", "op", "ops", "kind", "type_comment", "attr", "id", "name", "names", "is_async", "simple"}
+
+
+_KNOWN_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """Fields of a node type that can hold something to read."""
+    known = _KNOWN_FIELDS.get(kind)
+    if known is None:
+        known = _KNOWN_FIELDS[kind] = tuple(name for name in kind._fields if name not in _SILENT_FIELDS)
+    return known
+
+
 class Walk:
     """Visits nodes; a subclass has a method `_<node type>` for each type that it cares for.
 
@@ -57,13 +71,17 @@ class Walk:
 
     def children(self, node: ast.AST) -> None:
         """Read the children of a node."""
-        for value in node.__dict__.values():
-            if isinstance(value, list):
+        for name in _fields(type(node)):
+            value = getattr(node, name)
+            if value.__class__ is list:
                 for item in value:
-                    if isinstance(item, ast.AST):
+                    if item is not None and item.__class__ is not str:
                         self.visit(item)
             elif isinstance(value, ast.AST):
                 self.visit(value)
+
+    def _Constant(self, node: ast.Constant) -> None:  # noqa: N802
+        """A literal says nothing here."""
 
     def each(self, nodes: Iterable[ast.AST]) -> None:
         """Read several nodes in order."""
