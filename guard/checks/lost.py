@@ -12,7 +12,7 @@ from guard.history.attribution import attribute
 from guard.history.changes import JudgedChange
 from guard.history.numeric import is_test
 from guard.history.sync_changes import judge_sync
-from guard.model import ChangeCount, Side, Survival
+from guard.model import ChangeCount, Side, Survival, Verdict
 
 
 def check_lost(context: CheckContext) -> CheckResult:
@@ -45,7 +45,8 @@ def grouped(changes: Iterable[JudgedChange]) -> list[tuple[JudgedChange, ...]]:
     for change in changes:
         commit = change.origins[0].commit if change.origins else ""
         kind = "statements" if change.kind == "statements" else change.kind
-        groups[change.place.path, change.place.symbol, change.side, commit, kind, change.verdict.is_loss].append(change)
+        back = change.verdict is Verdict.REVIVED
+        groups[change.place.path, change.place.symbol, change.side, commit, kind, back].append(change)
     return [tuple(group) for group in groups.values()]
 
 

@@ -239,7 +239,7 @@ def _inside(forms: FourForms, i: int, j: int, k: int, became: int) -> Fate:
             superseded = True
         else:
             done = done or fate.done
-            crowded = crowded or any(edit.start <= fate.edit.end and fate.edit.start <= edit.end for edit in theirs)
+            crowded = crowded or any(_crowds(forms.other[became], edit, side, fate.edit) for edit in theirs)
             missing += fate.missing
             back += fate.back
     if k in forms.fresh:
@@ -255,6 +255,16 @@ def _inside(forms: FourForms, i: int, j: int, k: int, became: int) -> Fate:
     return Fate(
         verdict, i, j, k, _runs(side, missing), _runs(base, back), touched, row, new_rows, old_rows, not crowded
     )
+
+
+def _crowds(other: Statement, theirs: tokens.TokenEdit, side: Statement, ours: tokens.TokenEdit) -> bool:
+    """Whether two edits touch and are of one kind: an argument put in beside an operand does not crowd it."""
+    if theirs.start > ours.end or ours.start > theirs.end:
+        return False
+    put_in = side.tokens[ours.new_start : ours.new_end], other.tokens[theirs.new_start : theirs.new_end]
+    if theirs.start == theirs.end and ours.start == ours.end and all(put_in):
+        return ("," in (put_in[0][0], put_in[0][-1])) == ("," in (put_in[1][0], put_in[1][-1]))
+    return True
 
 
 def _row(base: Statement, merged: Statement, back: Sequence[int], side: Statement, missing: Sequence[int]) -> int:
