@@ -64,14 +64,9 @@ def unread(after: Definition, side: SourceFile, now: Definition, merged: SourceF
 def _worth_asking(before: Definition | None, after: Definition, now: Definition) -> bool:
     """Whether the side made a call with keywords that merged has, but not in the very same statement."""
     known = {s.text for form in (before, now) if form is not None for s in form.statements}
-    words = {token for s in now.statements for token in s.tokens}
-    return any(
-        s.text not in known
-        and "(" in s.tokens
-        and "=" in s.tokens[s.tokens.index("(") :]
-        and words.issuperset(s.tokens)
-        for s in after.statements
-    )
+    heads = {s.tokens[: s.tokens.index("(")] for s in now.statements if "(" in s.tokens}
+    calls = (s for s in after.statements if "(" in s.tokens and s.text not in known)
+    return any("=" in s.tokens[s.tokens.index("(") :] and s.tokens[: s.tokens.index("(")] in heads for s in calls)
 
 
 def _callees(passed: Passed, merged: SourceFile, path: str, elsewhere: Elsewhere) -> Iterator[Definition]:
