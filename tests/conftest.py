@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from collections.abc import Callable
@@ -88,9 +89,12 @@ def make_workshop(tmp_path: Path) -> Callable[[str], Workshop]:
 
 
 @pytest.fixture(autouse=True)
-def _private_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or writes the developer's cache, nor sees the git state of a hook that runs the tests."""
-    monkeypatch.setenv("GUARD_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "guard-cache"))
+def _private_cache(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No test reads another's cache or the developer's, nor sees the git state of a hook that runs the tests."""
+    own = hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:16]
+    monkeypatch.setenv("GUARD_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "guard-cache" / own))
     for name in [name for name in os.environ if name.startswith(("GIT_", "GITHEAD_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)

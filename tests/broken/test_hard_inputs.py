@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from guard.model import Severity
-from guard.source.store import MemoryStore
 from tests.broken.conftest import Judge, told
 
 HIP = "def is_hip():\n    return False\n\n\ndef other():\n    return 1\n"
@@ -126,20 +125,3 @@ def test_a_caller_across_a_rename(judge: Judge) -> None:
         merged={"new_name.py": caller + more},
     )
     assert told(result) == [("GRD304", "new_name.py", "drive", "step")]
-
-
-def test_a_second_run_answers_from_memory(judge: Judge) -> None:
-    store = MemoryStore()
-    result = judge(
-        base={"lib.py": HIP},
-        ours={"lib.py": "def other():\n    return 1\n"},
-        theirs={"new.py": "from lib import is_hip\n"},
-        store=store,
-    )
-    from guard.checks.broken.remembered import KIND, recall
-
-    ((kind, key),) = store._facts
-    kept = recall(store, key)
-    assert kind == KIND
-    assert kept is not None
-    assert kept.findings == result.findings

@@ -22,7 +22,6 @@ from guard.checks.broken.names import undefined_names
 from guard.checks.broken.options import undefined_options
 from guard.checks.broken.order import swapped_arguments
 from guard.checks.broken.processes import Beside, can_fork, uncollected
-from guard.checks.broken.remembered import Remembered, keep, key_of, recall
 from guard.checks.contract import CheckContext, CheckResult
 from guard.model import Outcome, Status
 
@@ -57,15 +56,11 @@ _LESS = {"GRD303": {"GRD312"}, "GRD309": {"GRD301", "GRD302", "GRD303", "GRD304"
 
 def check_broken(context: CheckContext) -> CheckResult:
     """All breaks of one sync. A file that cannot be analysed becomes an outcome, and so does a part that fails."""
-    key = key_of(context.trees)
-    known = recall(context.store, key)
-    if known is not None:
-        return CheckResult(known.findings, known.outcomes)
     with uncollected():
-        return _compare(context, key)
+        return _compare(context)
 
 
-def _compare(context: CheckContext, key: str) -> CheckResult:
+def _compare(context: CheckContext) -> CheckResult:
     context.progress("broken: reading Python files")
     worlds = FourWorlds(context.trees, context.jobs)
     comparison = Comparison(worlds)
@@ -83,8 +78,6 @@ def _compare(context: CheckContext, key: str) -> CheckResult:
         outcomes += failed
     context.progress("broken: asking history")
     findings = complete(worlds, _once(breaks))
-    if not any(failed for _, failed in results):
-        keep(context.store, key, Remembered(findings, tuple(outcomes)))
     return CheckResult(findings, tuple(outcomes))
 
 

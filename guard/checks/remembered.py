@@ -1,8 +1,8 @@
-"""Keep the findings of a sync by content: a second look at the same trees costs what reading the trees costs.
+"""Keep what a check found by content: a second look at the same trees costs what reading the trees costs.
 
-The key names everything that the answer depends on: the four trees and the commits that attribution asks (the store
-itself keeps releases of guard apart). JSON, since a cache that others
-may write to must not run anything.
+The key names everything that the answer depends on: the check, the four trees, the commits that attribution asks, and
+the configuration (the store itself keeps states of guard's code apart). JSON, since a cache that others may write to
+must not run anything.
 """
 
 from __future__ import annotations
@@ -15,47 +15,41 @@ import typing
 from enum import Enum
 from typing import Any
 
+from guard.checks.contract import CheckResult
+from guard.config import Config
 from guard.history.trees import TREES, FourTrees
-from guard.model import Finding, Outcome
+from guard.model import Status
 from guard.source.store import FactStore
 
-KIND = "broken"
+KIND = "check"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Remembered:
-    """What is kept of one sync."""
-
-    findings: tuple[Finding, ...]
-    outcomes: tuple[Outcome, ...]
-
-
-def key_of(trees: FourTrees) -> str:
-    """Identity of everything that the findings of a sync depend on."""
-    digest = hashlib.sha256()
+def key_of(name: str, trees: FourTrees, config: Config) -> str:
+    """Identity of everything that a check's answer depends on."""
     sync = trees.sync
-    digest.update(repr((sync.ours, sync.theirs, sync.bases)).encode())
-    for name in TREES:
-        for path, entry in sorted(getattr(trees, name).items()):
+    digest = hashlib.sha256(repr((name, sync.merge, sync.checked, sync.ours, sync.theirs, sync.bases, config)).encode())
+    for tree in TREES:
+        for path, entry in sorted(getattr(trees, tree).items()):
             digest.update(f"{entry.mode} {entry.sha} {path}\0".encode("utf-8", "surrogateescape"))
         digest.update(b"\1")
     return digest.hexdigest()
 
 
-def recall(store: FactStore, key: str) -> Remembered | None:
+def recall(store: FactStore, key: str) -> CheckResult | None:
     """What was kept under a key; None where nothing is, or nothing that can be read."""
     data = store.get(KIND, key)
     if data is None:
         return None
     try:
-        return typing.cast("Remembered", _read(Remembered, json.loads(data)))
+        return typing.cast("CheckResult", _read(CheckResult, json.loads(data)))
     except (ValueError, TypeError, KeyError):
         return None
 
 
-def keep(store: FactStore, key: str, found: Remembered) -> None:
-    """Keep findings and outcomes."""
-    store.put(KIND, key, json.dumps(dataclasses.asdict(found), separators=(",", ":")).encode())
+def keep(store: FactStore, key: str, found: CheckResult) -> None:
+    """Keep a result; one with a failure inside is asked for again the next time."""
+    if not any(outcome.status is Status.FAILED for outcome in found.outcomes):
+        store.put(KIND, key, json.dumps(dataclasses.asdict(found), separators=(",", ":")).encode())
 
 
 def _read(kind: Any, value: Any) -> Any:
