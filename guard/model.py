@@ -296,4 +296,5 @@ class Report:
 def fingerprint(code: str, path: str, symbol: str, text: str) -> str:
     """Identity of a finding across runs: 16 hex digits over code, path, symbol and white-space-normalised text."""
     normalised = " ".join(text.split())
-    return hashlib.sha256("\0".join((code, path, symbol, normalised)).encode()).hexdigest()[:16]
+    identity = "\0".join((code, path, symbol, normalised))
+    return hashlib.sha256(identity.encode("utf-8", "backslashreplace")).hexdigest()[:16]

@@ -19,6 +19,14 @@ def test_what_was_put_comes_back_in_another_run(tmp_path: Path) -> None:
     assert DiskStore(tmp_path).get("kind", "other") is None
 
 
+def test_a_key_with_a_file_name_that_is_not_utf_8(tmp_path: Path) -> None:
+    key = "rules:lat\udce9in.py"
+    store = DiskStore(tmp_path)
+    store.put("kind", key, b"value")
+    store.flush()
+    assert DiskStore(tmp_path).get("kind", key) == b"value"
+
+
 def _work(store: DiskStore, number: int) -> None:
     store.put("kind", f"child {number}", b"x")
 

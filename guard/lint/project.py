@@ -219,7 +219,7 @@ class ProjectIndex:
         if kind == "file":
             return digest(self.data(key))
         parts = [f"{path}={digest(self._read(path))}" for path in self.holding(key)]
-        return digest("\n".join(parts).encode())
+        return digest("\n".join(parts).encode("utf-8", "backslashreplace"))
 
 
 def _seen_from(home: ModuleFacts | None, name: str) -> str:

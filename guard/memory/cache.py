@@ -41,6 +41,7 @@ class DiskStore:
 
     def get(self, kind: str, key: str) -> bytes | None:
         """What was put under this kind and key; None where nothing was, or the cache cannot be read."""
+        key = _encodable(key)
         waiting = self._waiting.get((kind, key))
         if waiting is not None:
             return waiting
@@ -54,7 +55,7 @@ class DiskStore:
         if self._process != os.getpid():
             with contextlib.suppress(sqlite3.Error, OSError):
                 self._open()
-        self._waiting[kind, key] = value
+        self._waiting[kind, _encodable(key)] = value
         self._waiting_bytes += len(value)
         if self._waiting_bytes > _BATCH_BYTES:
             self.flush()
@@ -90,6 +91,11 @@ class DiskStore:
             )
         self._connection.execute("pragma synchronous = off")
         return self._connection
+
+
+def _encodable(key: str) -> str:
+    """The key as SQLite takes it: a file name that is not UTF-8 carries surrogates, which are written as escapes."""
+    return key.encode("utf-8", "backslashreplace").decode()
 
 
 def _code_version() -> str:

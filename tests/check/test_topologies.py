@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -39,6 +40,19 @@ def test_a_blob_taken_whole_hides_nothing(workshop: Workshop, guard: Guard) -> N
     merge = workshop.merge("main", {"m.py": THEIRS})
     assert losses(guard, workshop, "--merge", merge) == (1, [("ours", "m.py")])
     assert losses(guard, workshop) == (1, [("ours", "m.py")]), "HEAD is that merge"
+
+
+def test_a_file_name_that_is_not_utf_8_is_like_any_other(workshop: Workshop, guard: Guard) -> None:
+    branches(workshop)
+    name = os.fsdecode(b"lat\xe9in\n.py")
+    for branch, text in (("main", "def f(n):\n    return n + 2\n"), ("dev", "def f(n):\n    return n + 1\n")):
+        workshop.switch(branch)
+        workshop.commit(f"f on {branch}", {name: text, "m.py": THEIRS})
+    workshop.git("merge", "-q", "-s", "ours", "-m", "Merge branch 'main' into dev", "main")
+    merge = workshop.git("rev-parse", "HEAD")
+    answer = guard.check("--merge", merge, folder=workshop.folder)
+    assert [outcome for outcome in answer.report["outcomes"] if outcome["status"] != "ran"] == []
+    assert ("theirs", "lat\\xe9in\n.py") in losses(guard, workshop, "--merge", merge)[1]
 
 
 def test_a_clean_merge_is_exit_0(workshop: Workshop, guard: Guard) -> None:
