@@ -64,7 +64,7 @@ def check(
     if paths and not chosen.given and not hook and landed is None:
         return _lint_only(paths, config_file, output)
     # Late: a hook on one file must not pay for git.
-    from guard.commands.selection import in_progress, select
+    from guard.commands.selection import in_progress, named_paths, select
     from guard.git import Repository
 
     try:
@@ -85,7 +85,7 @@ def check(
             click.echo("no merge in progress – nothing checked")
             return 0
         if paths:
-            selection = dataclasses.replace(selection, paths=paths)
+            selection = dataclasses.replace(selection, paths=named_paths(repository, paths, selection))
         if selection.tip is None and not chosen.given:
             return _lint_only((str(repository.work_tree or "."),), config_file, output, selection.notices)
         return _judge(repository, selection, config, output, debug)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from guard.commands.range_options import RangeOptions
 from guard.config import Config
@@ -42,9 +45,11 @@ def select(repository: Repository, chosen: RangeOptions, config: Config) -> Sele
     """Turn the user's words into syncs.
 
     Raises:
+        GuardError: a revision is empty, or options that exclude each other are given.
         GitError: a revision is unknown, histories are unrelated, or an octopus merge stands in the range.
         NothingCheckedError: `--merge` names a commit with one parent.
     """
+    chosen.refuse_empty()
     if chosen.since and (chosen.merge or chosen.ours or chosen.theirs):
         raise GuardError("--since cannot be combined with --merge, --ours or --theirs")
     if chosen.ours or chosen.theirs or chosen.base or chosen.merged:
@@ -58,6 +63,35 @@ def select(repository: Repository, chosen: RangeOptions, config: Config) -> Sele
     if chosen.since:
         return _since(repository, chosen.since, config)
     return _here(repository, config)
+
+
+def named_paths(repository: Repository, paths: Sequence[str], selection: Selection) -> tuple[str, ...]:
+    """The user's paths as the trees know them: relative to the top of the repository, with forward slashes.
+
+    Args:
+        paths: as typed, relative to the working directory; in a bare repository relative to the tree.
+        selection: the trees in which a path may be, besides the work tree.
+
+    Raises:
+        GuardError: a path is outside of the repository, or in none of the trees: no finding could ever be in it, and
+            silence would look like a pass.
+    """
+    top = repository.work_tree
+    sides = (sha for sync in selection.syncs for sha in (sync.checked, sync.ours, sync.theirs, *sync.bases))
+    trees = [sha for sha in dict.fromkeys((selection.tip, selection.start, *sides)) if sha is not None]
+    found = []
+    for path in paths:
+        # A link in the path leads on; a link at its end is meant itself.
+        full = Path(path).absolute()
+        inside = path if top is None else os.path.relpath(full.parent.resolve() / full.name, top.resolve())
+        name = os.path.normpath(inside)
+        if Path(name).parts[0] in {os.pardir, os.sep}:
+            raise GuardError(f"{path} is outside of the repository {top or repository.git_directory}")
+        name = name.replace(os.sep, "/")
+        if (top is None or not os.path.lexists(top / name)) and not any(repository.holds(sha, name) for sha in trees):
+            raise GuardError(f"{path} does not exist, neither in the work tree nor in what is judged")
+        found.append(name)
+    return tuple(found)
 
 
 def in_progress(repository: Repository) -> Selection | None:

@@ -148,6 +148,12 @@ class Repository:
             return False
         return True
 
+    def holds(self, tree: str, path: str) -> bool:
+        """Whether a tree (or a commit's) has a file or folder at this path."""
+        if path == ".":
+            return True
+        return bool(self.git("ls-tree", "-z", "--full-tree", "--end-of-options", tree, path))
+
     def commit(self, sha: str) -> Commit:
         """One commit by full SHA."""
         return next(self.commits(["--no-walk", sha]))
