@@ -22,6 +22,7 @@ def check_landed(repository: Repository, landed: str, chosen: RangeOptions) -> R
     Raises:
         GuardError: another range option is given, or a revision is unknown.
     """
+    chosen.refuse_empty()
     if chosen.since or chosen.ours or chosen.theirs or chosen.base or chosen.merged:
         raise GuardError("--landed goes with --merge only, which names the head that was checked")
     started = time.monotonic()

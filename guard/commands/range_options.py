@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from guard.errors import GuardError
+
 
 @dataclass(frozen=True, slots=True)
 class RangeOptions:
@@ -24,7 +26,20 @@ class RangeOptions:
     @property
     def given(self) -> bool:
         """Whether any range was named."""
-        return any((self.since, self.merge, self.ours, self.theirs, self.base, self.merged))
+        return any(value is not None for value in self._values().values())
+
+    def refuse_empty(self) -> None:
+        """An empty revision is an unset variable of a script; to take it as "not given" would judge something else.
+
+        Raises:
+            GuardError: a revision is empty.
+        """
+        for name, value in self._values().items():
+            if value == "":
+                raise GuardError(f"--{name} is empty: it needs a revision")
+
+    def _values(self) -> dict[str, str | None]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 def range_options(command: Callable[..., Any]) -> Callable[..., Any]:
