@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import signal
 import sys
+from pathlib import Path
 from types import FrameType
+from typing import Any, TextIO
 
 import click
 
@@ -32,12 +35,23 @@ EXIT_ERROR = 2
 EXIT_NOTHING_CHECKED = 3
 
 
+class _ReaderGoneError(Exception):
+    """Whoever read standard output has seen enough."""
+
+
 class VerbGroup(click.Group):
     """A group whose commands are modules of `guard.commands`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs, in the order of the documentation."""
         return list(VERBS)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb. Click would answer a closed pipe with exit state 1, which is ours for findings."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _ReaderGoneError from error
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one verb."""
@@ -74,9 +88,21 @@ def _end_tidily() -> None:
         signal.signal(number, end)
 
 
+def _nowhere() -> TextIO:
+    """A stream in place of one that the caller has closed."""
+    return Path(os.devnull).open("w", encoding="utf-8")
+
+
+def _drop_output() -> None:
+    """What could not be written would fail once more in the flush at exit, and change the exit state."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main() -> None:
     """Run the command line and exit."""
     # Paths and source text are shown as they are, whatever the locale; what cannot be encoded is escaped.
+    sys.stdout, sys.stderr = (stream or _nowhere() for stream in (sys.stdout, sys.stderr))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -94,9 +120,20 @@ def main() -> None:
     except GuardError as error:
         print(f"guard: error: {error}", file=sys.stderr)
         sys.exit(EXIT_ERROR)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except _ReaderGoneError:
+        _drop_output()
         sys.exit(EXIT_ERROR)
     except KeyboardInterrupt:
         sys.exit(130)
+    except OSError as error:
+        _drop_output()
+        print(f"guard: error: {error}", file=sys.stderr)
+        sys.exit(EXIT_ERROR)
+    except Exception:
+        # A fault of ours must not look like findings: Python's own exit state is 1.
+        import traceback
+
+        traceback.print_exc()
+        print("guard: error: this is a fault of guard; please report it with the lines above", file=sys.stderr)
+        sys.exit(EXIT_ERROR)
     sys.exit(status if isinstance(status, int) else 0)

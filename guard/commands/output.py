@@ -264,7 +264,7 @@ def _target(given: str) -> tuple[str, Path | None]:
         raise GuardError(f"there is no report format {name!r}: choose from {', '.join(FORMATS)}")
     if separator and not file:
         raise GuardError(f"--output-format {given}: the file name is missing")
-    return name, Path(file) if separator and file != "-" else None
+    return name, Path(file) if separator and file not in {"-", "/dev/stdout"} else None
 
 
 def _print(text: str) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,6 +69,13 @@ def test_a_wrong_configuration_is_exit_2(workshop: Workshop, guard: Guard, setti
         (("--merge", "HEAD", "--select", "GRD7"), "no code or rule is called 'GRD7'"),
         (("--merge", "HEAD", "--config", "nowhere.toml"), "nowhere.toml cannot be read"),
         (("missing.py",), "missing.py does not exist"),
+        (("--merge", "HEAD", "missing.py"), "missing.py does not exist, neither in the work tree nor"),
+        (("--merge", "HEAD", ".."), ".. is outside of the repository"),
+        (("--merge", "HEAD", "/"), "/ is outside of the repository"),
+        (("--merge", ""), "--merge is empty"),
+        (("--since", ""), "--since is empty"),
+        (("--ours", "HEAD^", "--theirs", ""), "--theirs is empty"),
+        (("--landed", "HEAD", "--merge", ""), "--merge is empty"),
     ],
 )
 def test_what_cannot_run_is_exit_2(workshop: Workshop, guard: Guard, which: tuple[str, ...], said: str) -> None:
@@ -127,3 +138,64 @@ def test_nothing_is_written_into_the_repository(workshop: Workshop, guard: Guard
     guard("explain", found, "--merge", merge)
     assert guard("restore", found, "--merge", merge).status == 0
     assert state() == before
+
+
+def test_paths_are_relative_to_the_working_directory(workshop: Workshop, guard: Guard, tmp_path: Path) -> None:
+    base, ours, theirs = ({f"conf/{name}": text for name, text in side.items()} for side in (BASE, OURS, THEIRS))
+    merge = make_sync(workshop, base, ours, theirs, theirs)
+    folder = workshop.folder / "conf"
+    (tmp_path / "way").symlink_to(folder)
+    for path in ("c.yaml", ".", "../conf", "./c.yaml", str(folder / "c.yaml"), str(tmp_path / "way" / "c.yaml")):
+        answer = guard.check("--merge", merge, path, folder=folder)
+        assert [f["path"] for f in answer.findings("GRD208")] == ["conf/c.yaml"], path
+    (folder / "c.yaml").unlink()
+    assert guard.check("--merge", merge, "c.yaml", folder=folder).findings("GRD2"), "it is in what is judged"
+    bare = tmp_path / "bare"
+    workshop.git("clone", "-q", "--bare", ".", str(bare))
+    assert guard.check("--merge", merge, "conf", folder=bare).findings("GRD2")
+    assert guard.check("--merge", merge, "c.yaml", folder=bare).status == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("check --merge HEAD --fail-on never >/dev/full", 2),
+        ("rules >/dev/full", 2),
+        ("check --merge HEAD --fail-on warning | true", 1),
+        ("rules | true", 2),
+        ("check --merge HEAD --fail-on warning >&-", 1),
+        ("check --merge HEAD -o json=/dev/full", 2),
+    ],
+)
+def test_output_that_nobody_can_read(workshop: Workshop, command: str, status: int) -> None:
+    if "/dev/full" in command and not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    sync(workshop)
+    guard = f"{sys.executable} -m guard {command}"
+    script = f"set -o pipefail; {guard}"
+    done = subprocess.run(["bash", "-c", script], cwd=workshop.folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr
+
+
+def test_a_fault_is_exit_2_and_not_findings(workshop: Workshop, guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
+    sync(workshop)
+    monkeypatch.setattr("guard.commands.output.render", lambda *_: 1 // 0)
+    answer = guard("check", "--merge", "HEAD", folder=workshop.folder)
+    assert answer.status == 2
+    assert "ZeroDivisionError" in answer.errors
+
+
+def test_a_device_or_pipe_is_written_to_and_not_replaced(workshop: Workshop, guard: Guard, tmp_path: Path) -> None:
+    sync(workshop)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    guard("check", "--merge", "HEAD", "-o", f"concise={pipe}", folder=workshop.folder)
+    assert b"c.yaml" in os.read(reader, 1 << 16)
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    link = tmp_path / "null"
+    link.symlink_to(os.devnull)
+    guard("check", "--merge", "HEAD", "-o", f"json={link}", folder=workshop.folder)
+    assert link.is_symlink()
+    assert "c.yaml" in guard("check", "--merge", "HEAD", "-o", "concise=/dev/stdout", folder=workshop.folder).output
