@@ -70,9 +70,10 @@ def check(
     try:
         repository = Repository.open()
     except GitError:
-        if chosen.given or hook or landed is not None:
+        if chosen.given or hook or landed is not None or _is_repository_expected():
             raise
-        return _lint_only((".",), config_file, output)
+        notice = "no merge was checked: this is no git repository"
+        return _lint_only((".",), config_file, output, (notice,))
     with repository:
         config = load_config(repository, config_file)
         output = configured(output, config, repository.work_tree)
@@ -169,6 +170,14 @@ def jobs(output: OutputOptions) -> int:
 def store(output: OutputOptions) -> FactStore:
     """The cache, or nothing with `--no-cache`."""
     return DiskStore() if output.cache else NullStore()
+
+
+def _is_repository_expected() -> bool:
+    """Whether there is a repository that git cannot open: git is missing, too old, or distrusts the owner."""
+    if "GIT_DIR" in os.environ:
+        return True
+    here = Path.cwd()
+    return any((folder / ".git").exists() or (folder / "HEAD").is_file() for folder in (here, *here.parents))
 
 
 def _root() -> Path:

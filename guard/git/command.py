@@ -105,11 +105,18 @@ class GitCommand:
                     env=merged,
                 )
             except Exception as error:  # GitPython raises its own types for a missing program and a bad directory
+                import shutil
+
+                if shutil.which("git") is None:
+                    raise GitError("git is not on the PATH") from error
                 raise GitError(f"git could not be started in {self.directory}: {error}") from error
         text = errors if isinstance(errors, str) else errors.decode("utf-8", "replace")
         if status not in accept:
             first = next((line for line in text.splitlines() if line.strip()), f"exit state {status}")
-            raise GitError(f"git {arguments[0]} failed: {first.removeprefix('fatal: ')}")
+            verb = next(
+                word for word, before in zip(arguments, ("", *arguments), strict=False) if before != "-c" != word
+            )
+            raise GitError(f"git {verb} failed: {first.removeprefix('fatal: ')}")
         return GitResult(status, output if isinstance(output, bytes) else output.encode(), text)
 
     def start(self, *arguments: str) -> Git.AutoInterrupt:

@@ -97,6 +97,9 @@ class Repository:
             answer = probe.run("rev-parse", "--absolute-git-dir", "--git-common-dir", "--show-object-format")
         except GitError as error:
             detail = str(error).removeprefix("git rev-parse failed: ")
+            if "dubious ownership" in detail:
+                trust = f"git config --global --add safe.directory {place.resolve()}"
+                raise GitError(f"git refuses to read this repository ({detail}); if you trust it: {trust}") from error
             raise GitError(f"{place.resolve()} is not in a git repository ({detail})") from error
         git_directory, common, object_format = answer.output.decode("utf-8", "surrogateescape").split("\n")[:3]
         inside = probe.run("rev-parse", "--is-inside-work-tree", accept=(0, 128)).output.strip() == b"true"

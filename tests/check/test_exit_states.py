@@ -199,3 +199,28 @@ def test_a_device_or_pipe_is_written_to_and_not_replaced(workshop: Workshop, gua
     guard("check", "--merge", "HEAD", "-o", f"json={link}", folder=workshop.folder)
     assert link.is_symlink()
     assert "c.yaml" in guard("check", "--merge", "HEAD", "-o", "concise=/dev/stdout", folder=workshop.folder).output
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1", "git config --global --add safe.directory"),
+        ("PATH", "/nonexistent", "git is not on the PATH"),
+        ("GIT_DIR", "/nonexistent", "not a git repository"),
+    ],
+)
+def test_a_repository_that_git_cannot_open_is_not_a_plain_folder(
+    workshop: Workshop, guard: Guard, monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    sync(workshop)
+    monkeypatch.setenv(name, value)
+    answer = guard("check", folder=workshop.folder)
+    assert (answer.status, answer.output) == (2, "")
+    assert said in answer.errors
+
+
+def test_a_plain_folder_is_linted_and_said_to_be_one(guard: Guard, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    answer = guard("check", folder=tmp_path)
+    assert (answer.status, answer.errors) == (0, "")
+    assert "no merge was checked: this is no git repository" in answer.output
