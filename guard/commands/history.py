@@ -123,15 +123,9 @@ def _audits(
             reason = f"{type(error).__name__}: {error}"
             return Audit(SyncRow(record, date, 0, 0, 0, 0, 0, (), Status.FAILED, reason))
 
-    # Neighbours share most files: each process gets a run of syncs and remembers what it read.
-    size = -(-len(syncs) // max(1, workers))
-    runs = [syncs[start : start + size] for start in range(0, len(syncs), size)]
-
-    def audit_run(run: list[Sync]) -> list[Audit]:
-        with remembering():
-            return [audit(sync) for sync in run]
-
-    return [found for run in in_processes(audit_run, runs, workers) for found in run]
+    # Syncs of one branch share most files: what a process read for one serves the next.
+    with remembering():
+        return in_processes(audit, syncs, workers)
 
 
 def _outcome(audit: Audit) -> Outcome:
