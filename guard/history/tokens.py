@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from guard.history import arguments
 from guard.history.alignment import align, hunks, inverse
 from guard.source.statements import Statement
 
@@ -94,7 +95,7 @@ def fates(base: Statement, side: Statement, merged: Statement) -> list[EditFate]
     """What became of each edit of a side in the merged statement.
 
     A token counts as there when it is aligned, or when merged has as many of it as the side has: the order of
-    operands does not matter.
+    operands does not matter. In an argument of a call it must be in that argument of merged, where merged has it.
     """
     in_merged = align(side.tokens, merged.tokens)
     from_side = inverse(in_merged, len(merged.tokens))
@@ -117,7 +118,9 @@ def fates(base: Statement, side: Statement, merged: Statement) -> list[EditFate]
         missing, done = [], False
         for index in told:
             token = side.tokens[index]
-            if have[token] >= want[token] > had[token] or (in_merged[index] >= 0 and have[token] >= want[token]):
+            if is_content(token) and arguments.misplaced(base.tokens, side.tokens, merged.tokens, index):
+                missing.append(index)
+            elif have[token] >= want[token] > had[token] or (in_merged[index] >= 0 and have[token] >= want[token]):
                 done = True
             elif in_merged[index] < 0 or want[token] > had[token]:
                 missing.append(index)

@@ -36,6 +36,32 @@ def test_one_missing_factor_is_one_precise_finding():
     assert evidence.ours == evidence.merged == 'log("seq_aux", total, count=count)'
 
 
+CALL = """
+def attach(loss, first, bsz):
+    return apply(loss, valid_token_count=first, coeff=1.0)
+"""
+BY_POSITION = CALL.replace("valid_token_count=", "").replace("coeff=", "")
+
+
+@pytest.mark.parametrize("base", [CALL, BY_POSITION])
+def test_the_same_tokens_in_another_argument_hide_nothing(base):
+    head, call = base.split("apply")
+    theirs, ours = f"{head}apply{call.replace('first', 'first * bsz')}", base.replace("1.0", "2.0 * bsz")
+    change = only(losses(judged(base, ours, theirs, ours)), Verdict.REVERTED)
+    assert (change.side, change.pieces[0].missing) == (Side.THEIRS, ("* bsz",))
+    both = theirs.replace("1.0", "2.0 * bsz")
+    assert not losses(judged(base, ours, theirs, both))
+    wrapped = both.replace("first * bsz", "int(bsz * first)")
+    assert not losses(judged(base, ours, theirs, wrapped))
+
+
+def test_arguments_in_another_order_are_no_loss():
+    base = "def f(a, b):\n    return max(a, b)\n"
+    ours = base.replace("max(a, b)", "max(a, b * 2)")
+    theirs = base.replace("max(a, b)", "max(a, b, key=abs)")
+    assert not losses(judged(base, ours, theirs, base.replace("max(a, b)", "max(b * 2, a, key=abs)")))
+
+
 def test_commuted_operands_are_no_loss():
     merged = BASE.replace("count=count", "count=bsz * count")
     assert not losses(judged(BASE, BASE, FIXED, merged))
