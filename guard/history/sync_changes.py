@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, replace
 
 from guard.errors import NotAnalysedError
 from guard.history.changes import JudgedChange
 from guard.history.elsewhere import Elsewhere
 from guard.history.judge import FileForms, judge
-from guard.history.trees import FourTrees
-from guard.model import Outcome, Status, Verdict
+from guard.history.trees import TREES, FourTrees
+from guard.model import Outcome, Side, Status, Verdict
 from guard.source.definitions import EMPTY, SourceFile, parse
 
 _HEAD = re.compile(rb"^(?=(?:[ \t]{1,4})?(?:async[ \t]+def|def|class)[ \t])", re.MULTILINE)
@@ -33,7 +33,36 @@ def looked_at(trees: FourTrees) -> list[str]:
     for side in ("ours", "theirs"):
         held = getattr(trees, side)
         chosen.update(path for path in trees.changed_by(side) if path in held and path not in trees.merged)
-    return sorted(path for path in chosen if path.endswith((".py", ".pyi")))
+    followed = (_followed(trees, path) for path in chosen if path.endswith((".py", ".pyi")))
+    return sorted({path for path in followed if path is not None})
+
+
+def _followed(trees: FourTrees, path: str) -> str | None:
+    """The path under which a file is judged: its new name where a side renamed it; None where git joined it there."""
+    if path in trees.merged:
+        return path
+    source = path if path in trees.base else trees.renames.source(path)
+    if source is None:
+        return path
+    names = (trees.renames.of(side).get(source) for side in Side)
+    name = next((name for name in names if name is not None and name in trees.merged), None)
+    if name is None or name in trees.base:
+        return path
+    joined = trees.automatic.get(name) == trees.merged[name] and not trees.conflicts & {name, path}
+    return None if joined and path not in trees.automatic else name
+
+
+def _places(trees: FourTrees, path: str) -> dict[str, str]:
+    """Where each tree has a file of merged: under the name it had before, where a side renamed it to this one."""
+    places = dict.fromkeys(TREES, path)
+    source = trees.renames.source(path) if path in trees.merged and path not in trees.base else None
+    if source is not None and source in trees.base:
+        places["base"] = source
+        for side in Side:
+            tree = getattr(trees, side.value)
+            known = (path, source, trees.renames.of(side).get(source, path))
+            places[side.value] = next((name for name in known if name in tree), path)
+    return places
 
 
 def clean_of_both(trees: FourTrees) -> list[str]:
@@ -64,20 +93,19 @@ def _chunks(data: bytes) -> dict[bytes, bytes]:
     return found
 
 
-def judge_sync(trees: FourTrees, jobs: int = 1) -> Judgement:
+def judge_sync(trees: FourTrees, jobs: int = 1, only: Container[str] | None = None) -> Judgement:
     """Judge the files that need it.
 
     Arguments:
         jobs: processes to use at most.
+        only: the paths to judge; all that need it by default.
     """
     clean = clean_of_both(trees)
-    paths = sorted({*looked_at(trees), *clean})
+    paths = sorted(path for path in {*looked_at(trees), *clean} if only is None or path in only)
     received = [path for path in trees.touched if path.endswith(".py") and path in trees.merged]
     elsewhere = Elsewhere(received, trees.blob)
     work = _Work(trees, elsewhere, frozenset(clean))
-    sizes = {
-        path: sum(len(trees.blob(tree, path) or b"") for tree in ("base", "ours", "theirs", "merged")) for path in paths
-    }
+    sizes = {path: sum(len(trees.blob(tree, path) or b"") for tree in TREES) for path in paths}
     shares = min(jobs, max(1, sum(sizes.values()) // SMALLEST_SHARE))
     if shares <= 1 or "fork" not in multiprocessing.get_all_start_methods():
         results: Iterable[tuple[list[JudgedChange], list[Outcome]]] = [work(path) for path in paths]
@@ -110,8 +138,9 @@ class _Work:
     def __call__(self, path: str) -> tuple[list[JudgedChange], list[Outcome]]:
         forms, outcomes = {}, []
         parsed: dict[str, SourceFile] = {}
-        for tree in ("base", "ours", "theirs", "merged"):
-            entry = getattr(self.trees, tree).get(path)
+        places = _places(self.trees, path)
+        for tree in TREES:
+            entry = getattr(self.trees, tree).get(places[tree])
             if entry is None or entry.kind != "file":
                 forms[tree] = EMPTY
                 continue
@@ -123,6 +152,13 @@ class _Work:
                 return [], outcomes
             forms[tree] = parsed[entry.sha]
         changes = judge(FileForms(path, **forms), self.elsewhere)
+        if places["base"] != path:
+            changes = [_named(change, path, places[change.side.value]) for change in changes]
         if path in self.clean:  # as git joined it: nothing is lost there, but a change may be without effect
             changes = [c for c in changes if c.verdict is Verdict.DEAD or not c.verdict.is_loss]
         return changes, outcomes
+
+
+def _named(change: JudgedChange, path: str, own: str) -> JudgedChange:
+    """A change to a renamed file, with the name that the side itself has for it."""
+    return replace(change, source=replace(change.source, path=own)) if change.source.path == path else change

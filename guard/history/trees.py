@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from guard.git import Entry, Repository
+from guard.history.text.renames import Renames
 from guard.history.topology import Sync
 
 TREES = ("base", "ours", "theirs", "merged")
@@ -66,6 +67,11 @@ class FourTrees:
             for path in self.touched
             if path in self.conflicts or _sha(self.merged.get(path)) != _sha(self.automatic.get(path))
         )
+
+    @functools.cached_property
+    def renames(self) -> Renames:
+        """The files that each side renamed since the base."""
+        return Renames(self.repository, self.base_tree, self.sync.ours, self.sync.theirs)
 
     def changed_by(self, side: str) -> Iterator[str]:
         """Paths where a side ("ours" or "theirs") differs from the base, sorted."""

@@ -91,8 +91,7 @@ class FileJudge:
     @classmethod
     def of(cls, trees: FourTrees, merged: Mapping[str, Entry] | None = None) -> FileJudge:
         """The judge of a sync, or of another tree in the place of merged."""
-        sync = trees.sync
-        return cls(trees, Renames(trees.repository, trees.base_tree, sync.ours, sync.theirs), merged or trees.merged)
+        return cls(trees, trees.renames, merged or trees.merged)
 
     def places(self, path: str) -> Places:
         """Where the four trees have the file that one of them has at `path`."""
