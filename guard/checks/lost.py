@@ -7,7 +7,8 @@ from collections.abc import Container, Iterable, Sequence
 
 from guard.checks.contract import CheckContext, CheckResult
 from guard.checks.orphans import orphan_tests, taken_whole
-from guard.checks.told import finding_of
+from guard.checks.told import finding_of, taken_out_later
+from guard.history.afterwards import told_apart
 from guard.history.attribution import attribute
 from guard.history.changes import JudgedChange
 from guard.history.numeric import is_test
@@ -23,8 +24,10 @@ def check_lost(context: CheckContext) -> CheckResult:
     losses = [change for change in judged.changes if change.verdict.is_loss]
     context.progress("asking history about what was lost")
     told = attribute(trees.repository, trees.sync, losses)
-    open_losses = [change for change in told if change.verdict.is_loss]
+    told_losses = told_apart(trees, [change for change in told if change.verdict.is_loss], context.jobs)
+    open_losses = told_losses.lost
     findings = [finding_of(group, tests_there(group, trees.merged)) for group in grouped(open_losses)]
+    findings += [taken_out_later(group) for group in grouped(told_losses.later)]
     counts, survival = counted(judged.changes)
     findings += orphan_tests(trees, open_losses)
     findings += taken_whole(trees, survival)
@@ -46,7 +49,8 @@ def grouped(changes: Iterable[JudgedChange]) -> list[tuple[JudgedChange, ...]]:
         commit = change.origins[0].commit if change.origins else ""
         kind = "statements" if change.kind == "statements" else change.kind
         back = change.verdict is Verdict.REVIVED
-        groups[change.place.path, change.place.symbol, change.side, commit, kind, back].append(change)
+        by = change.by.commit if change.by else ""
+        groups[change.place.path, change.place.symbol, change.side, commit, kind, back, by].append(change)
     return [tuple(group) for group in groups.values()]
 
 

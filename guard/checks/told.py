@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from guard.checks.wording import message_of
 from guard.codes import name_of
@@ -52,6 +53,16 @@ def finding_of(group: Sequence[JudgedChange], tests_there: Sequence[str] = ()) -
         related=_related(first, tests_there),
         fixable=verdict is not Verdict.DEAD,
         score=_score(first, pieces, numeric, severity),
+    )
+
+
+def taken_out_later(group: Sequence[JudgedChange]) -> Finding:
+    """Tell changes that the sync had and one later commit (`by`) took out: a note, for it was somebody's decision."""
+    finding, by = finding_of(group), group[0].by
+    named = "" if by is None else f"#{by.pr}" if by.pr is not None else by.commit[:10]
+    message = f"{finding.message}: the sync had it so, and {named} ({by.subject if by else ''}) changed it on purpose"
+    return replace(
+        finding, severity=Severity.NOTE, verdict=Verdict.REMOVED, message=message, score=min(finding.score, 0.5)
     )
 
 

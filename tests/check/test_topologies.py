@@ -172,6 +172,45 @@ def test_follow_up_commits(workshop: Workshop, guard: Guard) -> None:
     assert losses(guard, workshop, "--merge", merge) == (1, [("ours", "m.py")])
 
 
+def test_what_a_later_commit_took_out_is_no_loss_of_the_sync(workshop: Workshop, guard: Guard) -> None:
+    """Only where the sync's own tree had it, and a commit can be named."""
+    ours, _ = branches(workshop)
+    both = OURS.replace("LIMIT = 4", "LIMIT = 5")
+    workshop.merge("main", {"m.py": both})
+    workshop.commit("Lower the limit again (#33)", {"m.py": OURS})
+    answer = guard.check("--since", ours, "--select", "GRD2", folder=workshop.folder)
+    (told,) = answer.findings("GRD201")
+    assert (answer.status, told["severity"], told["verdict"]) == (0, "note", "removed on purpose")
+    assert (told["path"], told["lost_side"]) == ("m.py", "theirs")
+    assert "#33" in told["message"]
+    workshop.git("reset", "-q", "--hard", "HEAD^^")
+    workshop.merge("main", {"m.py": OURS})
+    workshop.commit("Say more", {"m.py": OURS.replace("return x", "return x + 0")})
+    assert losses(guard, workshop, "--since", ours) == (1, [("theirs", "m.py")]), "the sync had lost it already"
+
+
+def test_what_a_later_branch_took_out_and_what_a_later_merge_dropped(workshop: Workshop, guard: Guard) -> None:
+    ours, _ = branches(workshop)
+    both = OURS.replace("LIMIT = 4", "LIMIT = 5")
+    sync = workshop.merge("main", {"m.py": both})
+    workshop.branch("feature")
+    workshop.commit("Lower the limit again (#33)", {"m.py": OURS})
+    workshop.switch("dev")
+    workshop.commit("meanwhile", {"n.py": "n = 1\n"})
+    workshop.merge("feature", {"m.py": OURS})
+    answer = guard.check("--since", ours, "--select", "GRD2", folder=workshop.folder)
+    assert [f["severity"] for f in answer.findings() if "#33" in f["message"]] == ["note"]
+    assert answer.status == 0
+    workshop.git("reset", "-q", "--hard", sync)
+    workshop.git("branch", "-D", "feature")
+    workshop.branch("feature")
+    workshop.commit("Another file", {"o.py": "o = 1\n"})
+    workshop.switch("dev")
+    workshop.commit("meanwhile", {"n.py": "n = 1\n"})
+    workshop.merge("feature", {"m.py": OURS})
+    assert ("theirs", "m.py") in losses(guard, workshop, "--since", ours)[1], "nobody decided that"
+
+
 FUNCTIONS = "".join(f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(8))
 
 
@@ -194,7 +233,6 @@ def test_a_renamed_file_is_followed(workshop: Workshop, guard: Guard) -> None:
     assert losses(guard, workshop, "--merge", "HEAD") == (1, [("theirs", "new.py")])
 
 
-@pytest.mark.xfail(reason="the judge of Python files compares a renamed file with an empty base", strict=False)
 def test_a_renamed_file_that_both_changed_in_one_line(workshop: Workshop, guard: Guard) -> None:
     """The resolution chose theirs: one contested change of ours is the most that can be said."""
     chosen = edited(3).replace("x + 6", "x + 7")
