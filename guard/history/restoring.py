@@ -189,7 +189,8 @@ def _by_tokens(base: list[str], one: list[str], other: list[str]) -> list[str] |
     forms = [_TOKEN.findall("\n".join(lines)) for lines in (base, one, other)]
     if not base or max(map(len, forms)) > _MOST_TOKENS or len({tuple(form) for form in forms}) < 2:
         return None
-    joined = three_way(*forms, lambda _base, _one, _other: None)
+    before, wanted, now = forms
+    joined = three_way(before, wanted, now, lambda _base, _one, _other: None)
     return None if joined is None else "".join(joined).split("\n") if joined else []
 
 
