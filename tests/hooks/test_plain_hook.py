@@ -22,7 +22,17 @@ def test_the_documented_hook_stops_a_lossy_merge(tmp_path: Path) -> None:
     hooked.git("merge", "--no-edit", "main", status=1)
     hooked.write({PATH: LOST})
     assert "#7" in hooked.git("commit", "--no-edit", status=1)
+    before = hooked.git("rev-parse", "HEAD").strip()
     hooked.write({PATH: BOTH})
+    hooked.git("commit", "--no-edit")
+    # The documented way to accept: the message is in place before the hook runs.
+    hooked.git("reset", "--quiet", "--hard", before)
+    hooked.git("merge", "--no-edit", "main", status=1)
+    hooked.write({PATH: LOST})
+    mark = re.search(r"\b[0-9a-f]{16}\b", hooked.git("commit", "--no-edit", status=1))
+    assert mark is not None
+    message = hooked.place / ".git" / "MERGE_MSG"
+    message.write_text(f"{message.read_text()}Guard-Accept: {mark[0]} dev has its own\n")
     hooked.git("commit", "--no-edit")
 
 
