@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from guard.model import Finding, Report, Status
 from guard.report.concise import totals
 from guard.report.excerpt import excerpt, tree_text, window
@@ -16,6 +18,8 @@ TREES = ("base", "ours", "theirs", "merged")
 MIN_WIDTH = 60
 LEAST_ROOM = 12
 """Lines that findings get however long the tables above them are."""
+MESSAGE_LINES = 3
+"""Lines of a message below its headline."""
 # How much of a group is shown on one screen: places of it, by its rank among the groups.
 _PLACES = (3, 2, 2, 1, 1, 1)
 
@@ -83,6 +87,8 @@ def _group_lines(found: Group, view: View, paint: Paint, width: int, places: int
         place = f"{one_line(worst.path)}:{worst.line}"
         said = f"{place} {one_line(worst.message)}" if places == 0 else one_line(worst.message)
         room = width - len(worst.severity.value) - len(worst.code) - len(count) - 2
+        if places != 0:
+            said, below = _wrapped(said, room, width)
         head = f"{mark} {worst.code} {paint(cut(said, room), 'bold')}{count}"
     else:
         label = found.label
@@ -110,6 +116,18 @@ def _group_lines(found: Group, view: View, paint: Paint, width: int, places: int
     return lines
 
 
+def _wrapped(said: str, room: int, width: int) -> tuple[str, list[str]]:
+    """A message as what fits into the headline, and the lines below it: what to do stands at its end."""
+    if display_width(said) <= room:
+        return said, []
+    first, *_ = textwrap.wrap(said, room, break_on_hyphens=False)
+    rest = textwrap.wrap(said[len(first) :].strip(), width - 2, break_on_hyphens=False)
+    kept = rest[:MESSAGE_LINES]
+    if len(rest) > len(kept):
+        kept[-1] += " …"
+    return first, [f"  {cut(line, width - 2)}" for line in kept]
+
+
 def _place_lines(finding: Finding, found: Group, view: View, paint: Paint, width: int) -> list[str]:
     """The place with its message in one line, and one or two lines of evidence."""
     symbol = "" if finding.symbol == "<module>" else f" {one_line(finding.symbol)}"
@@ -135,7 +153,9 @@ def _place_lines(finding: Finding, found: Group, view: View, paint: Paint, width
 
 def _four_trees(finding: Finding, paint: Paint, width: int) -> list[str]:
     lines = []
-    for tree in TREES:
+    # A finding of a rule knows one tree only, and its place says it.
+    compared = any(tree_text(finding.evidence, tree) is not None for tree in TREES)
+    for tree in TREES if compared else ():
         text = tree_text(finding.evidence, tree)
         if text is None:
             lines.append(paint(f"    {tree:>6} │ (nothing)", "dim"))

@@ -6,7 +6,7 @@ import re
 import pytest
 from synthetic import large, small
 
-from guard.model import Outcome, Report, Severity, Status
+from guard.model import Evidence, Outcome, Report, Severity, Status
 from guard.report import View, render
 from guard.report.excerpt import marked, window
 from guard.report.plain import clean, cut, cut_path, display_width, one_line
@@ -152,3 +152,15 @@ def test_plain_text() -> None:
     assert clean("a\x1b[31m\r\nb\udce9\u202e") == "a\\x1b[31m\nb\\xe9\\u202e"
     assert one_line(" a\n\tb ") == "a b"
     assert (display_width("語e\u0301"), cut("語語語", 4), cut_path("a/bc/file.py", 9)) == (3, "語…", "…/file.py")
+
+
+def test_the_whole_message_of_a_rule_is_shown_and_no_trees_that_it_does_not_know() -> None:
+    base = next(f for f in small().findings if not f.origins and f.severity is Severity.ERROR)
+    said = "the loss is divided by the token count, which is zero when every token is masked: clamp it to at least one"
+    finding = dataclasses.replace(base, message=said, evidence=Evidence())
+    report = Report(command="check", version="1", findings=(finding,), outcomes=(Outcome("lint", Status.RAN),))
+    for persona in ("maintainer", "reviewer", "audit"):
+        shown = render(report, "text", View(width=80, persona=persona))
+        assert said in " ".join(shown.split()), persona
+        assert "(nothing)" not in shown
+        assert max(display_width(line) for line in shown.splitlines()) <= 80
