@@ -95,8 +95,10 @@ def _walk(folder: Path) -> Iterator[Path]:
     for directory, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED_DIRECTORIES)
         for name in sorted(names):
-            if name.endswith(".py"):
-                yield Path(directory, name)
+            place = Path(directory, name)
+            # A pipe or a link to a device has no end; a link to nothing is told as one that cannot be read.
+            if name.endswith(".py") and (place.is_file() or not place.exists()):
+                yield place
 
 
 def _shown(file: Path, root: Path) -> str:

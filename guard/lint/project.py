@@ -60,7 +60,8 @@ class ProjectIndex:
         def read(path: str) -> bytes | None:
             if path not in known:
                 try:
-                    known[path] = (root / path).read_bytes()
+                    # A pipe or a link to a device has no end.
+                    known[path] = (root / path).read_bytes() if (root / path).is_file() else None
                 except OSError:
                     known[path] = None
             return known[path]

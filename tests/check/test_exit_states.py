@@ -224,3 +224,15 @@ def test_a_plain_folder_is_linted_and_said_to_be_one(guard: Guard, tmp_path: Pat
     answer = guard("check", folder=tmp_path)
     assert (answer.status, answer.errors) == (0, "")
     assert "no merge was checked: this is no git repository" in answer.output
+
+
+def test_what_has_no_end_is_no_file_to_lint(guard: Guard, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("from pipe import x\n\n\ndef f(y):\n    return process_mtp_loss(y, x)\n")
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "zero.py").symlink_to("/dev/zero")
+    (tmp_path / "gone.py").symlink_to("nowhere.py")
+    answer = guard.check(".", folder=tmp_path)
+    assert answer.report["summary"]["files"] == 1
+    assert [(o["subject"], o["status"]) for o in answer.report["outcomes"] if o["subject"]] == [
+        ("nowhere.py", "skipped")
+    ]
