@@ -190,7 +190,7 @@ class Repository:
             ShallowCloneError: commits that a merge check needs are not here.
         """
         if self.is_shallow:
-            raise ShallowCloneError(f"this is a shallow clone, so the merge base is not here{self._shallow_hint()}")
+            raise ShallowCloneError(f"this is a shallow clone, so the merge base may not be here{self._shallow_hint()}")
 
     def remote(self) -> str:
         """The remote to fetch from: `origin`, else the first one, else `origin`."""
