@@ -15,6 +15,7 @@ _CODE = {
     Verdict.REVERTED: "GRD201", Verdict.LOST: "GRD202", Verdict.PARTLY: "GRD203", Verdict.DEAD: "GRD204",
     Verdict.REVIVED: "GRD205",
 }  # fmt: skip
+MOST_IN_DOUBT = 8  # pieces for each precise one: where the other side wrote all around anew, one edit proves little
 _WORST_FIRST = (Verdict.REVERTED, Verdict.PARTLY, Verdict.LOST, Verdict.DEAD, Verdict.REVIVED)
 
 
@@ -97,9 +98,10 @@ def _severity(
     if verdict is Verdict.REVIVED:
         certain = any(_sure(piece) and is_numeric(piece.words) for piece in pieces)
         return (Severity.ERROR if certain and fix else Severity.WARNING), confidence
+    outvoted = sum(piece.precise for piece in pieces) * MOST_IN_DOUBT <= len(pieces)
     for piece in pieces:
         counts = is_numeric(piece.words) and not piece.imported
-        if (_sure(piece) and (counts or fix)) or (piece.precise and counts):
+        if (_sure(piece) and (counts or fix)) or (piece.precise and counts and not outvoted):
             return Severity.ERROR, confidence
     return Severity.WARNING, confidence
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from guard.history.alignment import align, hunks
+from guard.history.called import run_by_a_helper
 from guard.history.changes import JudgedChange, Piece, Place
 from guard.history.elsewhere import Elsewhere, Standing, shared
 from guard.history.evidence import Files, pieces_of
@@ -230,6 +231,7 @@ class _SideJudge:
         for hunk in judge_statements(four):
             verdict = _verdict(hunk, standing is not None)
             pieces = tuple(pieces_of(hunk, four, files, self.side, now)) if verdict.is_loss else ()
+            pieces = run_by_a_helper(hunk.lost, pieces, four.side, now, files.merged) if pieces else ()
             if recast:
                 pieces = tuple(replace(piece, reworked=True) for piece in pieces)
             line = pieces[0].line if pieces else _first_line(hunk, four, now)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from guard.model import Side, Verdict
+from guard.checks.told import finding_of
+from guard.model import Severity, Side, Verdict
 from tests.judge.trees import judged, losses
 
 BASE = """
@@ -81,6 +84,28 @@ def test_an_identical_block_elsewhere_hides_nothing():
     ours = base.replace("def first(x):\n        check(x)\n", "def first(x):\n        check(x)\n        scale(x, 2)\n")
     change = only(losses(judged(base, ours, base, base)), Verdict.LOST)
     assert (change.place.symbol, change.pieces[0].missing) == ("first", ("scale(x, 2)",))
+
+
+def test_what_a_called_helper_runs_is_lost_with_a_doubt():
+    helper = "def reset(x):\n    x.zero_grad()\n    barrier(x)\n\n\n"
+    base = helper + "def finish(x):\n    log(x)\n    return x\n"
+    ours = base.replace("    log(x)\n", "    log(x)\n    x.zero_grad()\n    x.scale_loss(2)\n    barrier(x)\n")
+    doubted = only(
+        losses(judged(base, ours, base, base.replace("    log(x)\n", "    log(x)\n    reset(x)\n"))), Verdict.LOST
+    )
+    assert all(piece.reworked for piece in doubted.pieces), "most of it runs there"
+    plain = only(losses(judged(base, ours, base, base)), Verdict.LOST)
+    assert not any(piece.reworked for piece in plain.pieces), "nothing calls the helper"
+
+
+def test_one_precise_edit_among_many_in_doubt_is_no_error():
+    ours = BASE.replace('"aux"', '"seq_aux"')
+    change = only(losses(judged(BASE, ours, FIXED, ours)), Verdict.REVERTED)
+    (piece,) = change.pieces
+    vague = replace(piece, precise=False, reworked=True)
+    assert finding_of((change,)).severity is Severity.ERROR
+    assert finding_of((replace(change, pieces=(piece, vague)),)).severity is Severity.ERROR
+    assert finding_of((replace(change, pieces=(piece, *[vague] * 9)),)).severity is Severity.WARNING
 
 
 def test_an_identical_statement_in_the_same_function_hides_nothing():

@@ -1,0 +1,52 @@
+"""Statements that a definition has no more and that still run there: a helper that it calls in merged has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from guard.history.changes import Piece
+from guard.history.verdicts import Fate
+from guard.model import Verdict
+from guard.source.definitions import Definition, SourceFile
+from guard.source.statements import Statement
+
+MOST_OF_THEM = 0.5  # of the lost statements of one run; from here on the helper is another form of the whole run
+_NAME = re.compile(r"[A-Za-z_]\w*$")
+
+
+def run_by_a_helper(
+    lost: Sequence[Fate], pieces: Sequence[Piece], side: Sequence[Statement], now: Definition, merged: SourceFile
+) -> tuple[Piece, ...]:
+    """The pieces of one run of statements, those in doubt (`reworked`) that a helper of merged runs in their place.
+
+    They stay losses: an identical statement elsewhere proves nothing. But nobody can be sure of them either.
+
+    Arguments:
+        lost, pieces: the fates and their pieces, in the same order.
+        side: the statements of the definition as the side has it.
+        now, merged: the definition in merged, and its file.
+    """
+    whole = [fate.verdict is Verdict.LOST and fate.new >= 0 for fate in lost]
+    if not any(whole):
+        return tuple(pieces)
+    texts = {statement.text for helper in _called(now, merged) for statement in helper.statements}
+    there = [is_whole and side[fate.new].text in texts for fate, is_whole in zip(lost, whole, strict=True)]
+    telling = [here for fate, here in zip(lost, there, strict=True) if fate.new >= 0 and len(side[fate.new].tokens) > 1]
+    if telling and sum(telling) >= MOST_OF_THEM * len(telling):
+        there = whole
+    return tuple(replace(p, reworked=True) if here else p for p, here in zip(pieces, there, strict=True))
+
+
+def _called(now: Definition, merged: SourceFile) -> Iterator[Definition]:
+    """The functions of the same file that a definition calls, by name."""
+    names = {
+        token
+        for statement in now.statements
+        for token, after in zip(statement.tokens, statement.tokens[1:], strict=False)
+        if after == "(" and _NAME.match(token)
+    }
+    for definition in merged.definitions.values():
+        if definition.last_name in names and definition.key != now.key and definition.kind != "class":
+            yield definition
