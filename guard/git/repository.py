@@ -101,7 +101,10 @@ class Repository:
                 trust = f"git config --global --add safe.directory {place.resolve()}"
                 raise GitError(f"git refuses to read this repository ({detail}); if you trust it: {trust}") from error
             raise GitError(f"{place.resolve()} is not in a git repository ({detail})") from error
-        git_directory, common, object_format = answer.output.decode("utf-8", "surrogateescape").split("\n")[:3]
+        lines = answer.output.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n")
+        if len(lines) != 3:
+            raise GitError(f"{place.resolve()}: guard cannot work where a folder's name holds a line break")
+        git_directory, common, object_format = lines
         inside = probe.run("rev-parse", "--is-inside-work-tree", accept=(0, 128)).output.strip() == b"true"
         work_tree = None
         if inside:

@@ -173,6 +173,12 @@ def test_no_repository(tmp_path: Path) -> None:
         Repository.open(tmp_path / "missing")
 
 
+def test_a_line_break_in_the_path_is_refused(tmp_path: Path) -> None:
+    workshop = Workshop(tmp_path / "two\nlines")
+    with pytest.raises(GitError, match="line break"):
+        Repository.open(workshop.folder)
+
+
 def test_a_shallow_clone_names_the_fetch_line(
     diverged: Workshop, make_workshop: Callable[[str], Workshop], tmp_path: Path
 ) -> None:
