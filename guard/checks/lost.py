@@ -27,7 +27,8 @@ def check_lost(context: CheckContext) -> CheckResult:
     told_losses = told_apart(trees, [change for change in told if change.verdict.is_loss], context.jobs)
     open_losses = told_losses.lost
     findings = [finding_of(group, tests_there(group, trees.merged)) for group in grouped(open_losses)]
-    findings += [taken_out_later(group) for group in grouped(told_losses.later)]
+    behind = {origin.commit for change in open_losses for origin in change.origins}
+    findings += [taken_out_later(group, behind) for group in grouped(told_losses.later)]
     counts, survival = counted(judged.changes)
     findings += orphan_tests(trees, open_losses)
     findings += taken_whole(trees, survival)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from guard.checks.wording import message_of
@@ -57,14 +57,21 @@ def finding_of(group: Sequence[JudgedChange], tests_there: Sequence[str] = ()) -
     )
 
 
-def taken_out_later(group: Sequence[JudgedChange]) -> Finding:
-    """Tell changes that the sync had and one later commit (`by`) took out: a note, for it was somebody's decision."""
+def taken_out_later(group: Sequence[JudgedChange], lost: Container[str] = ()) -> Finding:
+    """Tell changes that the sync had and one later commit (`by`) took out: a note, for it was somebody's decision.
+
+    Arguments:
+        lost: SHAs of commits of which the sync lost something. A test of one of them that was taken out is the evidence
+            of that loss, and a warning.
+    """
     finding, by = finding_of(group), group[0].by
     named = "" if by is None else f"#{by.pr}" if by.pr is not None else by.commit[:10]
     message = f"{finding.message}: the sync had it so, and {named} ({by.subject if by else ''}) changed it on purpose"
-    return replace(
-        finding, severity=Severity.NOTE, verdict=Verdict.REMOVED, message=message, score=min(finding.score, 0.5)
-    )
+    if is_test(finding.path) and any(origin.commit in lost for change in group for origin in change.origins):
+        message += "; it tests what the sync lost"
+        return replace(finding, severity=Severity.WARNING, verdict=Verdict.REMOVED, message=message)
+    score = min(finding.score, 0.5)
+    return replace(finding, severity=Severity.NOTE, verdict=Verdict.REMOVED, message=message, score=score)
 
 
 def _code(first: JudgedChange, verdict: Verdict) -> str:

@@ -211,6 +211,26 @@ def test_what_a_later_branch_took_out_and_what_a_later_merge_dropped(workshop: W
     assert ("theirs", "m.py") in losses(guard, workshop, "--since", ours)[1], "nobody decided that"
 
 
+def test_a_test_of_what_the_sync_lost_that_a_later_commit_deletes_is_a_warning(
+    workshop: Workshop, guard: Guard
+) -> None:
+    workshop.commit("base", {"m.py": BASE})
+    workshop.branch("dev")
+    ours = workshop.commit("ours", {"m.py": OURS})
+    workshop.switch("main")
+    test = "from m import LIMIT\n\n\ndef test_the_limit_is_five():\n    assert LIMIT == 5\n"
+    workshop.commit("Fix the limit (#22)", {"m.py": THEIRS, "tests/test_m.py": test})
+    workshop.switch("dev")
+    workshop.merge("main", {"m.py": OURS, "tests/test_m.py": test})
+    workshop.git("rm", "-q", "tests/test_m.py")
+    workshop.commit("Delete a failing test (#33)", {"n.py": "n = 1\n"})
+    told = guard.check("--since", ours, "--select", "GRD2", folder=workshop.folder).findings()
+    assert [f["path"] for f in told if f["code"] == "GRD201"] == ["m.py"]
+    (deleted,) = [f for f in told if f["path"] == "tests/test_m.py"]
+    assert (deleted["severity"], deleted["verdict"]) == ("warning", "removed on purpose")
+    assert "#33" in deleted["message"]
+
+
 FUNCTIONS = "".join(f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(8))
 
 
