@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from guard import __version__
-from guard.checks import CHECKS, run_check
+from guard.checks import CHECKS, CheckRun, run_check
 from guard.checks.audit import repaired_since
 from guard.checks.contract import CheckContext
 from guard.checks.policy import mark
 from guard.commands.selection import Selection
+from guard.commands.streams import in_streams, pays
 from guard.config import Config
 from guard.errors import GuardError
 from guard.git import Repository
 from guard.history.trees import load
 from guard.model import Finding, MergeRecord, Outcome, Report, Severity, Status
+from guard.source.collection import uncollected
 from guard.source.store import FactStore, NullStore
 
 if TYPE_CHECKING:
@@ -73,6 +78,11 @@ def judge_selection(repository: Repository, selection: Selection, config: Config
     Returns:
         The report, worst findings first.
     """
+    with uncollected():
+        return _judge_selection(repository, selection, config, settings)
+
+
+def _judge_selection(repository: Repository, selection: Selection, config: Config, settings: RunSettings) -> Report:
     started = time.monotonic()
     findings: list[Finding] = []
     outcomes: list[Outcome] = []
@@ -80,15 +90,19 @@ def judge_selection(repository: Repository, selection: Selection, config: Config
     files = 0
     wanted = [name for name in settings.checks if settings.selects(name)]
     outcomes.extend(Outcome(n, Status.SKIPPED, "not selected") for n in settings.checks if n not in wanted)
-    # First, since a rule that does not load must not cost its author a whole judgement.
-    if settings.selects("lint") and selection.tip is not None:
-        settings.progress("linting what changed")
-        linted, outcome = _linted(repository, selection, config, settings)
-        findings.extend(linted.findings)
-        outcomes.extend((outcome, *linted.outcomes))
-        files = max(files, linted.files)
-    elif selection.tip is not None and settings.checks:
+    lints = settings.selects("lint") and selection.tip is not None
+    apart = bool(selection.syncs) and pays(wanted, settings.jobs, lints=lints)
+    linted: list[tuple[LintResult, Outcome]] = []
+    if not lints and selection.tip is not None and settings.checks:
         outcomes.append(Outcome("lint", Status.SKIPPED, "not selected"))
+    place = len(outcomes)
+    lint = functools.partial(_linted, repository, selection, config, settings)
+    if lints and not apart:
+        settings.progress("linting what changed")
+        linted.append(lint(settings.jobs))
+    elif lints:
+        # First, since a rule that does not load must not cost its author a whole judgement.
+        _load_rules(config, repository)
     for sync in selection.syncs:
         settings.progress(f"reading the trees of {sync.merge[:10]}")
         trees = load(repository, sync)
@@ -96,13 +110,17 @@ def judge_selection(repository: Repository, selection: Selection, config: Config
         record = MergeRecord(sync.merge, sync.checked, sync.ours, sync.theirs, sync.bases, sync.subject)
         context = CheckContext(trees, config, settings.jobs, settings.store, settings.progress, settings.debug)
         outcomes.extend(Outcome("merge", Status.SKIPPED, "its conflict is not resolved", 0.0, p) for p in sync.unmerged)
-        for name in wanted:
-            settings.progress(f"{name}: {sync.merge[:10]}")
-            run = run_check(name, context)
+        waiting = lints and not linted
+        if apart:
+            runs, first = in_streams(wanted, context, lint if waiting else None)
+            linted += [first or _no_answer()] if waiting else []
+        else:
+            runs = _in_order(wanted, context)
+        for run in runs:
             findings.extend(run.result.findings)
             outcomes.extend((run.outcome, *run.result.outcomes))
             record = replace(record, survival=(*record.survival, *run.result.survival))
-            if name == "lost":
+            if run.name == "lost":
                 record = replace(record, ours_changes=run.result.ours, theirs_changes=run.result.theirs)
         if sync.checked != sync.merge and "lost" in wanted:
             settings.progress(f"looking for repairs since {sync.merge[:10]}")
@@ -110,6 +128,12 @@ def judge_selection(repository: Repository, selection: Selection, config: Config
             outcomes.extend(told)
         merges.append(record)
         trees.forget()
+        if len(selection.syncs) > 1:
+            gc.collect()
+    for result, outcome in linted:
+        findings[:0] = result.findings
+        outcomes[place:place] = (outcome, *result.outcomes)
+        files = max(files, result.files)
     if not selection.syncs:
         reason = selection.unanswered or "no merge in the range"
         outcomes.extend(Outcome(name, Status.SKIPPED, reason) for name in wanted)
@@ -125,8 +149,28 @@ def judge_selection(repository: Repository, selection: Selection, config: Config
     )
 
 
+def _load_rules(config: Config, repository: Repository) -> None:
+    from guard.commands.linting import rules_for
+
+    rules_for(config, repository.work_tree or Path.cwd())
+
+
+def _no_answer() -> tuple[LintResult, Outcome]:
+    from guard.lint.source import LintResult
+
+    return LintResult((), (), 0), Outcome("lint", Status.FAILED, "its process ended without an answer")
+
+
+def _in_order(names: Sequence[str], context: CheckContext) -> tuple[CheckRun, ...]:
+    runs = []
+    for name in names:
+        context.progress(f"{name}: {context.trees.sync.merge[:10]}")
+        runs.append(run_check(name, context))
+    return tuple(runs)
+
+
 def _linted(
-    repository: Repository, selection: Selection, config: Config, settings: RunSettings
+    repository: Repository, selection: Selection, config: Config, settings: RunSettings, jobs: int
 ) -> tuple[LintResult, Outcome]:
     """What the linter says of the range, and how it ended; a fault of ours is an outcome, and never silence."""
     # Late: LibCST and the rules cost time that a run of one check does not have to spend.
@@ -135,7 +179,7 @@ def _linted(
 
     started = time.monotonic()
     try:
-        linted = lint_range(repository, selection, config, settings.jobs, settings.store)
+        linted = lint_range(repository, selection, config, jobs, settings.store)
     except GuardError:
         raise
     except Exception as error:

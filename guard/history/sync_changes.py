@@ -13,6 +13,7 @@ from guard.history.elsewhere import Elsewhere
 from guard.history.judge import FileForms, judge
 from guard.history.trees import TREES, FourTrees
 from guard.model import Outcome, Side, Status, Verdict
+from guard.source.collection import uncollected
 from guard.source.definitions import EMPTY, SourceFile, parse
 
 _HEAD = re.compile(rb"^(?=(?:[ \t]{1,4})?(?:async[ \t]+def|def|class)[ \t])", re.MULTILINE)
@@ -100,6 +101,11 @@ def judge_sync(trees: FourTrees, jobs: int = 1, only: Container[str] | None = No
         jobs: processes to use at most.
         only: the paths to judge; all that need it by default.
     """
+    with uncollected():
+        return _judge_sync(trees, jobs, only)
+
+
+def _judge_sync(trees: FourTrees, jobs: int, only: Container[str] | None) -> Judgement:
     clean = clean_of_both(trees)
     paths = sorted(path for path in {*looked_at(trees), *clean} if only is None or path in only)
     received = [path for path in trees.touched if path.endswith(".py") and path in trees.merged]

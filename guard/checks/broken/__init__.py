@@ -21,9 +21,10 @@ from guard.checks.broken.members import missing_members
 from guard.checks.broken.names import undefined_names
 from guard.checks.broken.options import undefined_options
 from guard.checks.broken.order import swapped_arguments
-from guard.checks.broken.processes import Beside, can_fork, uncollected
+from guard.checks.broken.processes import Beside, can_fork
 from guard.checks.contract import CheckContext, CheckResult
 from guard.model import Outcome, Status
+from guard.source.collection import uncollected
 
 Part = Callable[[Comparison], Iterable[Break]]
 

@@ -7,9 +7,10 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from guard.checks.broken.processes import Beside, can_fork, uncollected
+from guard.checks.broken.processes import Beside, can_fork
 from guard.checks.broken.world import World
 from guard.history.trees import TREES, FourTrees
+from guard.source.collection import uncollected
 from guard.source.outline import ModuleOutline
 from guard.source.segments import SegmentMemo, outline
 

@@ -7,7 +7,7 @@ over all Python files, so that a use through a string, a keyword or `getattr` co
 
 from __future__ import annotations
 
-import re
+import string
 from collections import Counter
 from collections.abc import Iterator
 
@@ -16,6 +16,9 @@ from guard.checks.broken.difference import PARENTS, Break, State, is_new, origin
 from guard.checks.broken.gathering import FourWorlds, is_test
 from guard.checks.broken.modules import ModuleView
 from guard.model import Confidence, Severity, Side
+
+# Bytes that go on with a word.
+_PARTS = frozenset(bytes([byte]) for byte in f"{string.ascii_letters}{string.digits}_".encode())
 
 
 def gone_from_both(comparison: Comparison) -> Iterator[Break]:
@@ -124,7 +127,14 @@ class _Uses:
     def count(self, path: str, word: str) -> int:
         """How often the file holds the word."""
         data = self._worlds.trees.blob(self._tree, path) or b""
-        return len(re.findall(rb"(?<!\w)" + re.escape(word.encode()) + rb"(?!\w)", data))
+        needle = word.encode()
+        found, place = 0, data.find(needle)
+        while place >= 0:  # an expression that looks behind itself would try every byte
+            end = place + len(needle)
+            whole = data[place - 1 : place] not in _PARTS and data[end : end + 1] not in _PARTS
+            found += whole
+            place = data.find(needle, end if whole else place + 1)
+        return found
 
 
 def _definitions(view: ModuleView) -> dict[str, int]:

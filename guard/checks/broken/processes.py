@@ -1,25 +1,27 @@
-"""Do two things at once, in a forked process that shares what is in memory; and leave the collector out of it."""
+"""Do two things at once, in a forked process that shares what is in memory."""
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import multiprocessing
 import multiprocessing.connection
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
 
 class Beside(Generic[T]):
-    """A function that runs in a process of its own from now on. Its result must be picklable."""
+    """A function that runs in a process of its own from now on. Its result must be picklable.
 
-    def __init__(self, function: Callable[[], T]) -> None:
+    Arguments:
+        alone: it starts no processes itself, and is ended with this one.
+    """
+
+    def __init__(self, function: Callable[[], T], alone: bool = True) -> None:
         context = multiprocessing.get_context("fork")
         self._receiver, sender = context.Pipe(duplex=False)
-        self._process = context.Process(target=_answer, args=(function, sender), daemon=True)
+        self._process = context.Process(target=_answer, args=(function, sender), daemon=alone)
         self._process.start()
         sender.close()
 
@@ -32,7 +34,7 @@ class Beside(Generic[T]):
         try:
             answer: T = pickle.loads(self._receiver.recv_bytes())
         except EOFError:
-            raise RuntimeError("a process that looked for breaks died") from None
+            raise RuntimeError("a process of the check died") from None
         finally:
             self._receiver.close()
             self._process.join()
@@ -42,18 +44,6 @@ class Beside(Generic[T]):
 def can_fork() -> bool:
     """Whether processes that share memory can be made here."""
     return "fork" in multiprocessing.get_all_start_methods()
-
-
-@contextlib.contextmanager
-def uncollected() -> Iterator[None]:
-    """No garbage collection inside: millions of small objects stay, and the collector would walk them for nothing."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _answer(function: Callable[[], object], sender: multiprocessing.connection.Connection) -> None:
