@@ -123,14 +123,17 @@ def _lint_only(
     config = load_config(None, config_file) if config_file else _config_of(root)
     output = configured(output, config, root)
     result = lint_paths(paths, config, root, jobs(output), store(output))
+    unread = {outcome.subject for outcome in result.outcomes if outcome.subject is not None}
+    reason = None
+    if not result.files:
+        reason = "no Python file"
+    elif not result.findings and len(unread) >= result.files:
+        reason = "no file could be analysed"
     report = Report(
         command="check",
         version=__version__,
         findings=result.findings,
-        outcomes=(
-            Outcome("lint", Status.RAN if result.files else Status.SKIPPED, None if result.files else "no Python file"),
-            *result.outcomes,
-        ),
+        outcomes=(Outcome("lint", Status.SKIPPED if reason else Status.RAN, reason), *result.outcomes),
         files=result.files,
         seconds=time.monotonic() - started,
         notices=notices or ("no merge was checked: only paths were given",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -93,6 +95,12 @@ def ends(repository: Repository, span: str, since: str | None) -> tuple[str, str
     tip = repository.resolve(span)
     if since is None:
         raise GuardError(f"{span} is no range: give A..B, or a date, as in guard history {span} --since 2026-03-01")
+    try:
+        # git reads what it does not understand as "now", and the range would be silently empty.
+        if not re.fullmatch(r"@\d+", since):
+            datetime.date.fromisoformat(since[:10])
+    except ValueError:
+        raise GuardError(f"--since {since}: a date is written like 2026-03-01") from None
     arguments = ("rev-list", "--first-parent", "-1", f"--before={since}", tip)
     start = repository.git(*arguments).decode("ascii").strip()
     if not start:

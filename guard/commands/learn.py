@@ -32,6 +32,8 @@ def learn(commit: str, folder: Path | None, only_print: bool, force: bool) -> in
     fix's own tree is clean. What no rule can state is pinned by content.
     """
     with Repository.open() as repository:
+        # The cut-off commit of a shallow clone looks like a root, and all of its content like the fix.
+        repository.require_history()
         tips = [repository.resolve("HEAD")] if repository.exists("HEAD") else []
         landings = read_landings(repository, tips) if commit.startswith("#") and tips else None
         chosen = named(repository, landings, commit)[0] if landings else repository.commit(repository.resolve(commit))

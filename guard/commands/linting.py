@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from guard.config import Config
-from guard.errors import GuardError
+from guard.errors import GuardError, NotAnalysedError
 from guard.globs import path_matches
 from guard.lint.engine import lint_sources
 from guard.lint.project import ProjectIndex
 from guard.lint.ruleset import RuleSet, load_rules
 from guard.lint.source import LintResult, Source
 from guard.model import Finding, Outcome, Status
+from guard.source.parsing import require_parses
 from guard.source.store import FactStore
 
+_PARSED_ANYHOW_BYTES = 1_000_000
 PINS = Path("rules", "pins")
 _SKIPPED_DIRECTORIES = {".git", ".hg", ".tox", ".venv", "__pycache__", "node_modules", "site-packages"}
 
@@ -55,7 +57,24 @@ def lint_paths(paths: Sequence[str], config: Config, root: Path, jobs: int, stor
 
         pinned = content_broken(load_pins(root), {source.path: source.data for source in sources})
         findings = (*(as_broken(finding) if is_pin(finding) else finding for finding in findings), *pinned)
-    return LintResult(findings, (*result.outcomes, *unread), result.files)
+    told = {outcome.subject for outcome in result.outcomes}
+    unparsed = _unparsed([source for source in sources if source.path not in told])
+    return LintResult(findings, (*result.outcomes, *unread, *unparsed), result.files)
+
+
+def _unparsed(sources: Sequence[Source]) -> Iterator[Outcome]:
+    """Files that do not parse although no rule looks at them: few enough files are parsed just to say so.
+
+    In a large tree that would cost more than the rules do, and nothing is missed there: no rule has anything to say of
+    such a file.
+    """
+    if sum(len(source.data) for source in sources) > _PARSED_ANYHOW_BYTES:
+        return
+    for source in sources:
+        try:
+            require_parses(source.data)
+        except NotAnalysedError as refused:
+            yield Outcome("lint", Status.SKIPPED, f"not analysed: {refused.reason}", 0.0, source.path)
 
 
 def is_pin(finding: Finding) -> bool:

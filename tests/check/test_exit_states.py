@@ -236,3 +236,17 @@ def test_what_has_no_end_is_no_file_to_lint(guard: Guard, tmp_path: Path) -> Non
     assert [(o["subject"], o["status"]) for o in answer.report["outcomes"] if o["subject"]] == [
         ("nowhere.py", "skipped")
     ]
+
+
+def test_a_file_that_does_not_parse_is_told_and_alone_is_nothing_checked(workshop: Workshop, guard: Guard) -> None:
+    workshop.write({"a.py": "def f(:\n", "b.py": "x = = 1\n", "c.py": "x = 1\n"})
+    alone = guard.check("a.py", "b.py", folder=workshop.folder)
+    assert alone.status == 3
+    assert [outcome["reason"] for outcome in alone.report["outcomes"]] == [
+        "no file could be analysed",
+        "not analysed: line 1: invalid syntax",
+        "not analysed: line 1: invalid syntax",
+    ]
+    beside = guard.check("a.py", "c.py", folder=workshop.folder)
+    assert beside.status == 0
+    assert [outcome["status"] for outcome in beside.report["outcomes"]] == ["ran", "skipped"]

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from guard.errors import ConfigError, NothingCheckedError
+from guard.commands.history import ends
+from guard.errors import ConfigError, GuardError, NothingCheckedError
+from guard.git import Repository
 from guard.history.carry import read_losses
 from tests.conftest import Workshop
 from tests.ledger.conftest import FIXED, ROUTER
@@ -138,3 +140,9 @@ def test_check_in_a_range_tells_what_a_later_commit_repaired(
     open_paths = {finding["path"] for finding in report["findings"]}
     assert "clip.py" in open_paths
     assert "router.py" not in open_paths
+
+
+def test_a_date_that_is_none_is_refused(workshop: Workshop) -> None:
+    head = workshop.commit("one", {"a.py": "x = 1\n"})
+    with Repository.open(workshop.folder) as repository, pytest.raises(GuardError, match="written like 2026-03-01"):
+        ends(repository, head, "garbage")
