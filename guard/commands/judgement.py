@@ -117,7 +117,8 @@ def _judge_selection(repository: Repository, selection: Selection, config: Confi
         else:
             runs = _in_order(wanted, context)
         for run in runs:
-            findings.extend(run.result.findings)
+            # Of a conflict that is not resolved the index has no merged text: it is skipped, and not one side's loss.
+            findings.extend(found for found in run.result.findings if found.path not in sync.unmerged)
             outcomes.extend((run.outcome, *run.result.outcomes))
             record = replace(record, survival=(*record.survival, *run.result.survival))
             if run.name == "lost":

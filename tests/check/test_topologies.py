@@ -339,3 +339,19 @@ def test_a_bare_repository_and_a_linked_work_tree(workshop: Workshop, guard: Gua
     for folder in (bare, linked):
         answer = guard.check("--merge", merge, "--select", "GRD2", "--fail-on", "warning", folder=folder)
         assert (answer.status, len([f for f in answer.findings() if f["severity"] != "note"])) == (1, 1)
+
+
+def test_a_conflict_that_is_not_resolved_is_skipped_and_no_loss(workshop: Workshop, guard: Guard) -> None:
+    workshop.commit("base", {"a.py": "def f(x):\n    return x\n", "b.py": "def g(x):\n    return x\n"})
+    workshop.branch("dev")
+    workshop.commit("ours", {"a.py": "def f(x):\n    return x + 1\n"})
+    workshop.switch("main")
+    workshop.commit(
+        "Fix the scale (#7)", {"a.py": "def f(x):\n    return x * 2\n", "b.py": "def g(x):\n    return x * 2\n"}
+    )
+    workshop.switch("dev")
+    workshop.git("merge", "--no-commit", "main", check=False)
+    workshop.git("checkout", "HEAD", "b.py")
+    answer = guard.check("--hook", folder=workshop.folder)
+    assert {finding["path"] for finding in answer.findings("GRD2")} == {"b.py"}
+    assert [outcome["subject"] for outcome in answer.report["outcomes"] if outcome["check"] == "merge"] == ["a.py"]
