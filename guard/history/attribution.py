@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from guard.git import Repository
 from guard.history.changes import JudgedChange, Piece
-from guard.history.provenance import Strokes, blamed, origins, strokes, telling
+from guard.history.provenance import Strokes, blamed, of_both, origins, strokes, telling
 from guard.history.topology import Sync, tells_of_sync
 from guard.model import Origin, Side, Verdict
 
@@ -35,14 +35,13 @@ def attribute(repository: Repository, sync: Sync, changes: Sequence[JudgedChange
                 lines[side].update(piece.missing_lines, piece.back_lines)
                 paths[side].update((change.source.path, change.place.path))
     tips = {Side.OURS: sync.ours, Side.THEIRS: sync.theirs}
-    known = {
-        side: strokes(repository, tips[side], sync.bases, lines[side], sorted(paths[side]), merges=False)
-        if paths[side]
-        else Strokes()
-        for side in Side
-    }
-    for side in Side:
-        _ask_merges(repository, tips[side], sync.bases, [c for c in changes if c.side is side], known[side])
+
+    def walked(side: Side) -> Strokes:
+        known = strokes(repository, tips[side], sync.bases, lines[side], sorted(paths[side]), merges=False)
+        _ask_merges(repository, tips[side], sync.bases, [c for c in changes if c.side is side], known)
+        return known
+
+    known = of_both(lambda side: walked(side) if paths[side] else Strokes())
     split = [part for change in changes for part in _split(change, known[change.side], known[change.side.other])]
     facts = origins(repository, (sha for _, shas, by in split for sha in (*shas, *([by] if by else []))))
     synced = _syncs(repository, tips, split, facts)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from guard.git import Repository
-from guard.history.provenance import Strokes, origins, strokes
+from guard.history.provenance import Strokes, of_both, origins, strokes
 from guard.history.topology import Sync
 from guard.model import Origin, Side
 
@@ -54,12 +54,12 @@ def meet(repository: Repository, sync: Sync, questions: Sequence[Question]) -> l
     if not questions:
         return []
     tips = {Side.OURS: sync.ours, Side.THEIRS: sync.theirs}
-    known = {side: _walk(repository, tips[side], sync, questions, merges=False) for side in Side}
+    known = of_both(lambda side: _walk(repository, tips[side], sync, questions, merges=False))
     answers = [_answer(question, known) for question in questions]
     # What no plain commit accounts for was done in a merge: an earlier sync, most of the time.
     silent = [question for question, (changed, _) in zip(questions, answers, strict=True) if not changed]
     if silent:
-        deeper = {side: _walk(repository, tips[side], sync, silent, merges=True) for side in Side}
+        deeper = of_both(lambda side: _walk(repository, tips[side], sync, silent, merges=True))
         again = dict(zip(map(id, silent), (_answer(question, deeper) for question in silent), strict=True))
         answers = [
             _filled(answer, again.get(id(question))) for question, answer in zip(questions, answers, strict=True)

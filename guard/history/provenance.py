@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from guard.git import Commit, Repository
 from guard.history.numeric import is_test
-from guard.model import Origin
+from guard.model import Origin, Side
 
 _PR = re.compile(r"\(#(\d+)\)|\bMerge pull request #(\d+)|\(!(\d+)\)")
 _PR_TRAILER = re.compile(r"^(?:PR|Pull-Request|Pull request|Reviewed-on|Closes)\b.*?(?:#|/pull/)(\d+)", re.M | re.I)
@@ -83,6 +84,12 @@ def strokes(
         elif line.startswith(b"diff --git "):
             path = line.rpartition(b" b/")[2].decode("utf-8", "surrogateescape")
     return found
+
+
+def of_both(ask: Callable[[Side], Strokes]) -> dict[Side, Strokes]:
+    """The walks over both sides at once: each waits for its own git."""
+    with ThreadPoolExecutor(len(Side)) as pool:
+        return dict(zip(Side, pool.map(ask, Side), strict=True))
 
 
 def blamed(known: dict[str, list[Stroke]], lines: Iterable[str], path: str) -> dict[str, int]:

@@ -34,9 +34,8 @@ class Emitter:
 
     def word(self, *words: str) -> None:
         """Add tokens at the current line."""
-        for word in words:
-            self.tokens.append(word)
-            self.rows.append(self._row)
+        self.tokens += words
+        self.rows += (self._row,) * len(words)
 
     def node(self, node: ast.AST | None, above: int = 0) -> None:
         """Add one node, in brackets where it binds no tighter than what stands around it.
@@ -91,7 +90,8 @@ class Emitter:
 
 
 def _name(out: Emitter, node: ast.Name, _: int) -> None:
-    out.word(node.id)
+    out.tokens.append(node.id)
+    out.rows.append(out._row)
 
 
 def _constant(out: Emitter, node: ast.Constant, _: int) -> None:
