@@ -30,7 +30,7 @@ def merge_lines(merge: MergeRecord, report: Report, paint: Paint, width: int, vi
     shown = rows[:most]
     if shown:
         name = min(max(display_width(one_line(row.path)) for row in shown), width - 48)
-        lines.append("  least survives in")
+        lines.append("  most was lost in")
         for row in shown:
             path = cut_path(one_line(row.path), name)
             path += " " * (name - display_width(path))
@@ -63,11 +63,11 @@ def repaired_lines(merge: MergeRecord, paint: Paint, width: int, view: View) -> 
 
 
 def worst_files(merge: MergeRecord) -> list[Survival]:
-    """Files and sides with losses: the least surviving share first, then the most lost."""
+    """Files and sides with losses: where the most changes were lost first, then the smaller surviving share."""
     rows = [row for row in merge.survival if row.kept < row.total]
-    # A file with one change of which none survives says less than one with thirty of which one does, so the
-    # share is taken as if one more change had survived on either account (Laplace's rule).
-    return sorted(rows, key=lambda row: ((row.kept + 1) / (row.total + 2), row.kept - row.total, row.path, row.side))
+    # By number and not by share: a file with one change of which none survives says less than one with thirty of
+    # which one does.
+    return sorted(rows, key=lambda row: (row.kept - row.total, row.kept / max(row.total, 1), row.path, row.side))
 
 
 def survival_sentence(row: Survival) -> str:
