@@ -125,7 +125,7 @@ class FileLinter:
         return FileResult((), Outcome(CHECK, status, f"not analysed: {reason}", subject=source.path), {})
 
     def _findings(self, source: Source) -> list[Finding]:
-        wanted = self._prefilter.rules(source.data)
+        wanted = self._prefilter.clauses(source.data, source.path)
         marked = MARK in source.data
         if not wanted and not marked:
             return []
@@ -136,8 +136,8 @@ class FileLinter:
             facts = FileFacts(source.path, text, self.project)
             matcher = Matcher(facts, deadline(self.seconds))
             seen: dict[str, int] = {}
-            for rule in wanted:
-                for hit in matcher.hits(rule):
+            for rule, clauses in wanted:
+                for hit in matcher.hits(rule, clauses):
                     finding = to_finding(hit, facts, seen)
                     statement = facts.statement(hit.at) or hit.at
                     first, last = getattr(statement, "lineno", finding.line), finding.end_line or finding.line

@@ -11,7 +11,10 @@ the name of the nearest function.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import fnmatch
+import functools
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -29,6 +32,12 @@ def needed(text: str) -> Any:
     return field(metadata={"doc": text})
 
 
+@functools.cache
+def _any_of(globs: tuple[str, ...]) -> Callable[[str], re.Match[str] | None]:
+    """Matches a path with any of some globs."""
+    return re.compile("|".join(fnmatch.translate(form) for glob in globs for form in (glob, f"*/{glob}"))).match
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where in a tree a clause applies. Globs; any one of a list is enough, every key given must hold."""
@@ -38,6 +47,12 @@ class Place:
     function: tuple[str, ...] = said("globs over the name of an enclosing function")
     not_function: tuple[str, ...] = said("globs over names of enclosing functions to leave out")
     class_: tuple[str, ...] = said("globs over the name of the enclosing class or of one of its bases")
+
+    def takes(self, path: str) -> bool:
+        """Whether a file's path is one of the place; a glob may start at any folder."""
+        if self.path and not _any_of(self.path)(path):
+            return False
+        return not (self.not_path and _any_of(self.not_path)(path))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from guard.lint.arms import agree
@@ -43,14 +43,21 @@ class Matcher:
         self.tree = TreeQuestions(facts)
         self.surroundings = Surroundings(facts, self.definitions, self.unifier)
 
-    def hits(self, rule: Rule) -> Iterator[Hit]:
-        """All places where the rule does not hold; each place once, by the first clause that finds it."""
+    def hits(self, rule: Rule, clauses: Iterable[Clause] | None = None) -> Iterator[Hit]:
+        """All places where the rule does not hold; each place once, by the first clause that finds it.
+
+        Args:
+            rule: the rule.
+            clauses: those of its clauses that can match here, in order, where that is known.
+        """
         seen: set[ast.AST] = set()
-        for clause in rule.match:
+        for clause in rule.match if clauses is None else clauses:
+            places = [place for place in (rule.in_, clause.in_) if place is not None]
+            if not all(place.takes(self.facts.path) for place in places):
+                continue
             functions: set[ast.AST | None] = set()
             for node, env, certainty in sorted(self.candidates(clause), key=lambda row: position(row[0])):
                 self.tick()
-                places = [place for place in (rule.in_, clause.in_) if place is not None]
                 if not all(self.surroundings.in_place(place, node) for place in places):
                     continue
                 for hit in self._judge(rule, clause, node, env, certainty):

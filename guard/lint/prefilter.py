@@ -1,98 +1,151 @@
-"""Which files a rule can match at all, told from their bytes: every match must hold these words."""
+"""Which rules can find something in a file, told from its path and bytes: where they apply, which words they need."""
 
 from __future__ import annotations
 
+import codecs
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from guard.lint.language import Clause, Condition, Rule
+from guard.lint.language import Clause, Condition, Place, Rule
 from guard.lint.patterns import Pattern
 
-# A list of alternatives: a file passes where, for every set, one of its words occurs.
-Words = tuple[frozenset[bytes], ...]
+# Ways in which a file can meet one need; in each of them it holds all these words.
+Need = tuple[frozenset[bytes], ...]
+
+_BLANKS = bytes(c if chr(c).isalnum() or chr(c) == "_" or c >= 0x80 else 0x20 for c in range(256))
 
 
-def clause_words(clause: Clause) -> list[Words]:
-    """Ways in which a file can hold what the clause needs; any one is enough."""
+def words_of(data: bytes) -> frozenset[bytes]:
+    """Every word of a file: identifiers, keywords and numbers, those in strings and comments too."""
+    return frozenset(data.removeprefix(codecs.BOM_UTF8).translate(_BLANKS).split())
+
+
+def clause_needs(clause: Clause) -> list[Need]:
+    """What a file must hold for the clause to match in it: every one of these needs has to be met."""
     if clause.call:
-        heads: list[Words] = [(frozenset(_bytes(spec.rpartition(".")[2] for spec in clause.call)),)]
+        head: Need = tuple(_words([spec.rpartition(".")[2]]) for spec in clause.call)
     else:
-        heads = [tuple(frozenset([word]) for word in _bytes(pattern.literals)) for pattern in clause.pattern]
-    extra = [words for condition in clause.where if (words := _condition(condition)) is not None]
-    if clause.words:
-        extra.append(frozenset(_bytes(clause.words)))
-    return [(*head, *extra) for head in heads]
+        head = tuple(_words(pattern.literals) for pattern in clause.pattern)
+    return [need for need in (head, *_all(clause.where)) if all(need)]
 
 
-def _condition(condition: Condition) -> frozenset[bytes] | None:
-    """Words of which a file must hold one for a condition to hold; None where nothing can be said."""
-    for patterns in (condition.before, condition.after):
-        if patterns:
-            return _one_of(patterns)
-    for then in (condition.then, condition.reaches):
-        if then is not None:
-            return _one_of(then.pattern)
-    if condition.has is not None and condition.has.in_ != "tree":
-        return _one_of(condition.has.pattern)
-    if condition.under is not None:
-        return _one_of(condition.under.if_ or condition.under.with_ or condition.under.for_)
-    if condition.value is not None and condition.value.missing == "fails":
-        test = condition.value
-        return _one_of(test.contains or test.is_ or test.factor or test.divisor or test.through)
-    if condition.held:
-        return frozenset(_bytes(condition.held))
+def _all(conditions: Iterable[Condition]) -> list[Need]:
+    return [need for condition in conditions for need in _needs(condition)]
+
+
+def _needs(condition: Condition) -> list[Need]:
+    """What must be there for a condition to hold; nothing where that cannot be told from words."""
+    if condition.all_:
+        return _all(condition.all_)
     if condition.any_:
-        parts = [_condition(option) for option in condition.any_]
-        known = [part for part in parts if part is not None]
-        return frozenset().union(*known) if len(known) == len(parts) else None
-    return None
+        # One need of each option will do, so the first that it has speaks for it.
+        options = [_needs(option)[:1] for option in condition.any_]
+        return [tuple(way for option in options for way in option[0])] if all(options) else []
+    if condition.held:
+        return [tuple(_words(name.split(".")) for name in condition.held)]
+    if condition.value is not None:
+        test = condition.value
+        parts = (test.is_, test.factor, test.divisor, test.contains, test.through) if test.missing == "fails" else ()
+        return [need for patterns in parts for need in _one_of(patterns)]
+    patterns = condition.before or condition.after or condition.earlier
+    for then in (condition.then, condition.reaches):
+        patterns = patterns or (then.pattern if then is not None else ())
+    if condition.has is not None and condition.has.in_ != "tree":
+        patterns = condition.has.pattern
+    if condition.under is not None:
+        patterns = (*condition.under.if_, *condition.under.with_, *condition.under.for_)
+    return _one_of(patterns)
 
 
-def _one_of(patterns: tuple[Pattern, ...]) -> frozenset[bytes] | None:
-    """The rarest word of each pattern; None where a pattern has none."""
-    words = [max(pattern.literals, key=len, default="") for pattern in patterns]
-    return frozenset(_bytes(words)) if words and all(words) else None
+def _one_of(patterns: Sequence[Pattern]) -> list[Need]:
+    """The need for one of the patterns; none where one of them has no word of its own."""
+    if not patterns or not all(pattern.literals for pattern in patterns):
+        return []
+    return [tuple(_words(pattern.literals) for pattern in patterns)]
 
 
-def _bytes(words: Iterable[str]) -> list[bytes]:
-    return [word.encode() for word in words]
+def _words(words: Iterable[str]) -> frozenset[bytes]:
+    return frozenset(word.encode() for word in words)
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
-    """One way in which a file can hold what a clause needs."""
+class _Test:
+    """What a file must be like for one clause to be tried on it."""
 
-    words: Words
+    clause: Clause
+    places: tuple[Place, ...]
+    needs: tuple[Need, ...]
+    inside: tuple[bytes, ...]
     text: re.Pattern[bytes] | None
+
+    @classmethod
+    def of(cls, rule: Rule, clause: Clause) -> _Test:
+        return cls(
+            clause,
+            tuple(place for place in (rule.in_, clause.in_) if place is not None),
+            tuple(clause_needs(clause)),
+            tuple(word.encode() for word in clause.words),
+            re.compile(clause.text.encode()) if clause.text is not None else None,
+        )
 
 
 class Prefilter:
-    """Decides from bytes which rules to try on a file."""
+    """Decides from path and bytes which rules to try on a file, and which of their clauses."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        self._ways: list[tuple[Rule, list[_Way]]] = []
-        for rule in rules:
-            ways = []
-            for clause in rule.match:
-                text = re.compile(clause.text.encode()) if clause.text is not None else None
-                ways += [_Way(words, text) for words in clause_words(clause)]
-            self._ways.append((rule, ways))
+        self._tests = [(rule, [_Test.of(rule, clause) for clause in rule.match]) for rule in rules]
 
-    def rules(self, data: bytes) -> list[Rule]:
-        """Rules whose words and text the bytes hold."""
-        known: dict[bytes, bool] = {}
+    def clauses(self, data: bytes, path: str | None = None) -> list[tuple[Rule, list[Clause]]]:
+        """Rules that can find something, each with those of its clauses that can.
+
+        Args:
+            data: the file.
+            path: its path inside the tree; None where it does not matter for which places a rule is.
+        """
+        file = _File(data, path)
+        chosen = [(rule, [test.clause for test in tests if file.passes(test)]) for rule, tests in self._tests]
+        return [(rule, clauses) for rule, clauses in chosen if clauses]
+
+    def rules(self, data: bytes, path: str | None = None) -> list[Rule]:
+        """Rules that can find something."""
+        return [rule for rule, _ in self.clauses(data, path)]
+
+
+class _File:
+    """One file while its rules are chosen. What it was asked once it remembers: rules ask much the same."""
+
+    def __init__(self, data: bytes, path: str | None) -> None:
+        self.data = data
+        self.path = path
         # Expressions over lines are written for newlines; other line ends are rare enough to be let through.
-        unusual = b"\r" in data
+        self._unusual = b"\r" in data
+        self._places: dict[Place, bool] = {}
+        self._texts: dict[re.Pattern[bytes], bool] = {}
 
-        def held(word: bytes) -> bool:
-            if word not in known:
-                known[word] = word in data
-            return known[word]
+    @cached_property
+    def _words(self) -> frozenset[bytes]:
+        return words_of(self.data)
 
-        def passes(way: _Way) -> bool:
-            if not all(any(map(held, choice)) for choice in way.words):
-                return False
-            return way.text is None or unusual or way.text.search(data) is not None
+    def passes(self, test: _Test) -> bool:
+        """Whether a clause can match here; what costs least is asked first."""
+        return (
+            all(map(self._is_in, test.places))
+            and all(map(self._meets, test.needs))
+            and (not test.inside or any(word in self.data for word in test.inside))
+            and (test.text is None or self._says(test.text))
+        )
 
-        return [rule for rule, ways in self._ways if any(map(passes, ways))]
+    def _is_in(self, place: Place) -> bool:
+        if place not in self._places:
+            self._places[place] = self.path is None or place.takes(self.path)
+        return self._places[place]
+
+    def _meets(self, need: Need) -> bool:
+        return any(map(self._words.issuperset, need))
+
+    def _says(self, text: re.Pattern[bytes]) -> bool:
+        if text not in self._texts:
+            self._texts[text] = self._unusual or text.search(self.data) is not None
+        return self._texts[text]

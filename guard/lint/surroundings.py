@@ -166,18 +166,14 @@ class Surroundings:
         return False
 
     def in_place(self, place: Place, node: ast.AST) -> bool:
-        """Whether a clause's place holds at a node."""
-        path = self.facts.path
-        if place.path and not any(fnmatchcase(path, g) or fnmatchcase(path, f"*/{g}") for g in place.path):
-            return False
-        if any(fnmatchcase(path, g) or fnmatchcase(path, f"*/{g}") for g in place.not_path):
-            return False
-        around = [node, *self.facts.ancestors(node)]
-        functions = [a.name for a in around if isinstance(a, ast.FunctionDef | ast.AsyncFunctionDef)]
-        if place.function and not any(fnmatchcase(f, g) for f in functions for g in place.function):
-            return False
-        if any(fnmatchcase(f, g) for f in functions for g in place.not_function):
-            return False
+        """Whether a clause's place, its paths aside, holds at a node."""
+        if place.function or place.not_function:
+            around = [node, *self.facts.ancestors(node)]
+            functions = [a.name for a in around if isinstance(a, ast.FunctionDef | ast.AsyncFunctionDef)]
+            if place.function and not any(fnmatchcase(f, g) for f in functions for g in place.function):
+                return False
+            if any(fnmatchcase(f, g) for f in functions for g in place.not_function):
+                return False
         if place.class_:
             holder = self.facts.class_(node)
             rows = self.facts.hierarchy(holder) if holder is not None else []
