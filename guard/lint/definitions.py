@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from guard.lint.facts import FileFacts
-from guard.lint.nodes import children
+from guard.lint.nodes import children, statements
 from guard.lint.patterns import dotted
 
 Kind = Literal["value", "parameter", "opaque"]
+# A method and an assignment in it.
+_Given = tuple[ast.AST, ast.stmt]
 _IN_PLACE = {"mul_": ast.Mult, "multiply_": ast.Mult, "div_": ast.Div, "divide_": ast.Div, "true_divide_": ast.Div}
 _BLOCKS = ("body", "orelse", "finalbody")
 
@@ -56,6 +58,7 @@ class Definitions:
         self._bound: dict[ast.stmt, frozenset[str]] = {}
         self._made: dict[tuple[ast.stmt, str], list[Definition]] = {}
         self._reach: dict[tuple[str, ast.stmt], tuple[Definition, ...]] = {}
+        self._given: dict[ast.ClassDef, dict[str, list[_Given]]] = {}
 
     def of(self, node: ast.expr) -> tuple[Definition, ...]:
         """Definitions that reach a name or an attribute of self; empty for anything else and for globals unknown."""
@@ -126,16 +129,15 @@ class Definitions:
             current = above
 
     def _of_class(self, key: str, inside: ast.AST) -> list[Definition]:
+        """What other methods of the class assign to an attribute of self."""
         holder = self.facts.class_(inside)
-        found: list[Definition] = []
         if holder is None:
-            return found
-        for method in holder.body:
-            if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and method is not inside:
-                for statement in ast.walk(method):
-                    if isinstance(statement, ast.Assign | ast.AnnAssign):
-                        found.extend(d for d in self._simple(statement, key) if d.kind == "value")
-        return found
+            return []
+        if holder not in self._given:
+            self._given[holder] = _given(holder)
+        rows = self._given[holder].get(key, ())
+        found = [d for method, statement in rows if method is not inside for d in self._simple(statement, key)]
+        return [definition for definition in found if definition.kind == "value"]
 
     def _backwards(self, block: list[ast.stmt], key: str, out: list[Definition]) -> bool:
         """Collect from the end of a block; whether an assignment is definite."""
@@ -249,6 +251,29 @@ class Definitions:
                 stack.extend(children(part))
             known = self._bound[statement] = frozenset(names)
         return known
+
+
+def _given(holder: ast.ClassDef) -> dict[str, list[_Given]]:
+    """Assignments in the methods of a class by what they assign to, each with its method."""
+    table: dict[str, list[_Given]] = {}
+    for method in holder.body:
+        if not isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for statement in statements(method):
+            if isinstance(statement, ast.Assign | ast.AnnAssign):
+                targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                for key in dict.fromkeys(key for target in targets for key in _keys(target)):
+                    table.setdefault(key, []).append((method, statement))
+    return table
+
+
+def _keys(target: ast.expr) -> Iterator[str]:
+    """Names and attributes that an assignment target gives a value."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for part in target.elts:
+            yield from _keys(part)
+    elif (key := dotted(target)) is not None:
+        yield key
 
 
 def _targets(target: ast.expr, key: str) -> bool:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from guard.errors import NotAnalysedError
 from guard.lint.modules import ClassFacts, ModuleFacts, module_facts, module_of
-from guard.lint.nodes import NodeIndex, children, descend
+from guard.lint.nodes import NodeIndex, descend, parents_of
 from guard.lint.patterns import dotted
 from guard.lint.project import ProjectIndex
 
@@ -42,33 +42,18 @@ class FileFacts:
         self.text = text
         self.project = project
         self.module, self.package = module_of(path)
-        self.parents: dict[ast.AST, ast.AST] = {}
-        self._nodes: list[ast.AST] = []
+        parents = parents_of(self.tree, MAX_DEPTH)
+        if parents is None:
+            raise NotAnalysedError(f"nested more than {MAX_DEPTH} levels deep")
+        self.parents = parents
         self._indexes: dict[ast.AST, NodeIndex] = {}
         self._adopted: dict[ast.AST, ast.stmt] = {}
-        self._walk()
-
-    def _walk(self) -> None:
-        level: list[ast.AST] = [self.tree]
-        depth = 0
-        while level:
-            self._nodes += level
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise NotAnalysedError(f"nested more than {MAX_DEPTH} levels deep")
-            below: list[ast.AST] = []
-            for node in level:
-                inner = children(node)
-                for child in inner:
-                    self.parents[child] = node
-                below += inner
-            level = below
 
     def index(self, scope: ast.AST) -> NodeIndex:
         """The nodes under a scope; a scope is made once."""
         found = self._indexes.get(scope)
         if found is None:
-            nodes = self._nodes if scope is self.tree else descend(scope)
+            nodes = [scope, *self.parents] if scope is self.tree else descend(scope)
             found = self._indexes[scope] = NodeIndex(nodes, self.names.imports)
         return found
 

@@ -7,23 +7,66 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from guard.lint.patterns import Pattern, hole_name
 
-_NO_NODES = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment", "lineno"})
-_LEAVES = (ast.Name, ast.Constant, ast.alias, ast.Pass, ast.Break, ast.Continue)
+# Fields that hold text, numbers, or objects that all trees share (contexts and operators).
+_NO_NODES = frozenset(
+    {"ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment", "type_ignores", "lineno", "level", "module"}
+    | {"simple", "is_async", "conversion", "rest", "kwd_attrs"}
+)
+_LEAVES = (ast.Name, ast.Constant, ast.alias, ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal)
+_KINDS = [kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)]
+_INNER = {
+    kind: () if issubclass(kind, _LEAVES) else tuple(name for name in kind._fields if name not in _NO_NODES)
+    for kind in _KINDS
+}
+_BLOCKS = {
+    kind: tuple(name for name in kind._fields if name in {"body", "handlers", "orelse", "finalbody", "cases"})
+    for kind in _KINDS
+    if not issubclass(kind, ast.expr)
+}
 
 
 def children(node: ast.AST) -> list[ast.AST]:
     """Nodes right below a node; contexts and operators, which are shared objects, are left out."""
-    if isinstance(node, _LEAVES):
-        return []
     found: list[ast.AST] = []
-    for name in node._fields:
-        if name in _NO_NODES:
-            continue
+    for name in _INNER[node.__class__]:
         value = getattr(node, name, None)
         if value.__class__ is list:
             found += [item for item in value if isinstance(item, ast.AST)]
         elif isinstance(value, ast.AST):
             found.append(value)
+    return found
+
+
+def parents_of(tree: ast.AST, deepest: int) -> dict[ast.AST, ast.AST] | None:
+    """Every node below a tree, level by level, with the node right above it; None where it has too many levels."""
+    parents: dict[ast.AST, ast.AST] = {}
+    level: list[ast.AST] = [tree]
+    for _ in range(deepest):
+        below: list[ast.AST] = []
+        # The loop over `children`, written out: it meets every node of every file that is looked at.
+        for node in level:
+            for name in _INNER[node.__class__]:
+                value = getattr(node, name, None)
+                if value.__class__ is list:
+                    for item in value:
+                        if isinstance(item, ast.AST):
+                            parents[item] = node
+                            below.append(item)
+                elif isinstance(value, ast.AST):
+                    parents[value] = node
+                    below.append(value)
+        if not below:
+            return parents
+        level = below
+    return None
+
+
+def statements(scope: ast.AST) -> list[ast.AST]:
+    """A statement and all those inside it, level by level, as `ast.walk` meets them; with handlers and cases."""
+    found = [scope]
+    for node in found:
+        for name in _BLOCKS[node.__class__]:
+            found += getattr(node, name)
     return found
 
 
