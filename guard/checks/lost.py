@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Sequence
 
 from guard.checks.contract import CheckContext, CheckResult
 from guard.checks.orphans import orphan_tests, taken_whole
+from guard.checks.returned import returned
 from guard.checks.told import finding_of, taken_out_later
 from guard.history.afterwards import told_apart
 from guard.history.attribution import attribute
@@ -26,10 +27,16 @@ def check_lost(context: CheckContext) -> CheckResult:
     told = attribute(trees.repository, trees.sync, losses)
     told_losses = told_apart(trees, [change for change in told if change.verdict.is_loss], context.jobs)
     open_losses = told_losses.lost
-    findings = [finding_of(group, tests_there(group, trees.merged)) for group in grouped(open_losses)]
+    counts, survival = counted(judged.changes)
+    of_file = {(item.path, item.side): item for item in survival}
+    told_groups = [
+        (group, finding_of(group, tests_there(group, trees.merged), of_file.get((group[0].source.path, group[0].side))))
+        for group in grouped(open_losses)
+    ]
+    findings = [finding for _, finding in told_groups]
     behind = {origin.commit for change in open_losses for origin in change.origins}
     findings += [taken_out_later(group, behind) for group in grouped(told_losses.later)]
-    counts, survival = counted(judged.changes)
+    findings += returned(told_groups)
     findings += orphan_tests(trees, open_losses)
     findings += taken_whole(trees, survival)
     return CheckResult(tuple(findings), judged.outcomes, counts[Side.OURS], counts[Side.THEIRS], survival)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from guard.checks import run_check
 from guard.checks.contract import CheckContext
+from guard.checks.returned import sums_up
 from guard.checks.side_edits import SideEdits, lost_text
 from guard.checks.textual import PYTHON
 from guard.config import Config
@@ -53,6 +54,9 @@ def restore(trees: FourTrees, finding: Finding, config: Config, *, among_others:
         return Restoration({}, f"{finding.code} ({finding.name}) tells of no lost change: there is nothing to restore")
     if finding.code == "GRD209":
         return _joined(trees, finding)
+    if sums_up(finding):
+        places = ", ".join(dict.fromkeys(item.message.split()[1] for item in finding.related))
+        return Restoration({}, f"{finding.fingerprint} sums up {finding.path}: restore its findings ({places})")
     whole = _whole(trees, finding)
     if whole is not None:
         return Restoration(whole)
@@ -202,7 +206,7 @@ def _losses(trees: FourTrees, finding: Finding, config: Config) -> dict[str, Fin
     return {
         found.fingerprint: found
         for found in run.result.findings
-        if found.verdict is not None and found.verdict.is_loss and found.code != "GRD209"
+        if found.verdict is not None and found.verdict.is_loss and not sums_up(found)
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from guard.checks.contract import CheckContext, CheckResult
+from guard.checks.returned import returned_text
 from guard.checks.told_text import finding_of_file, finding_of_text, one_side_taken, taken_whole
 from guard.config import Config
 from guard.globs import path_matches
@@ -24,7 +25,8 @@ def check_textual(context: CheckContext) -> CheckResult:
     fates = [fate for fate in judged(trees, paths, FileJudge.of(trees)) if not _is_of_the_judge(fate)]
     files = [fate for fate in fates if isinstance(fate, TextFile)]
     context.progress("asking history about lost text")
-    findings = [found for _, found in told_of(trees, files)]
+    told = list(told_of(trees, files))
+    findings = [found for _, found in told] + returned_text(told)
     for fate in fates:
         if isinstance(fate, WholeFile) and fate.verdict is not Verdict.SUPERSEDED:
             behind, by = file_history(trees.repository, sync, fate)

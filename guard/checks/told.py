@@ -9,25 +9,30 @@ from guard.checks.wording import message_of
 from guard.codes import name_of
 from guard.history.changes import JudgedChange, Piece
 from guard.history.numeric import is_numeric, is_test
-from guard.model import Confidence, Finding, Related, Severity, Verdict, fingerprint
+from guard.history.tokens import content
+from guard.model import Confidence, Finding, Related, Severity, Survival, Verdict, fingerprint
 
 _CODE = {
     Verdict.REVERTED: "GRD201", Verdict.LOST: "GRD202", Verdict.PARTLY: "GRD203", Verdict.DEAD: "GRD204",
     Verdict.REVIVED: "GRD205",
 }  # fmt: skip
 MOST_IN_DOUBT = 8  # pieces for each precise one: where the other side wrote all around anew, one edit proves little
+MANY_GONE = 30  # lost changes of one file and side, none of them kept, that weigh as much as a number
 _WORST_FIRST = (Verdict.REVERTED, Verdict.PARTLY, Verdict.LOST, Verdict.DEAD, Verdict.REVIVED)
 
 
-def finding_of(group: Sequence[JudgedChange], tests_there: Sequence[str] = ()) -> Finding:
+def finding_of(
+    group: Sequence[JudgedChange], tests_there: Sequence[str] = (), survival: Survival | None = None
+) -> Finding:
     """Tell changes of one side to one definition, with one commit behind them, as one finding.
 
     Arguments:
         tests_there: tests of the commit that still stand in merged.
+        survival: how many of the side's changes to the same file are in effect.
     """
     first = max(group, key=lambda change: (change.numeric, len(change.pieces)))
-    verdict = next(kind for kind in _WORST_FIRST if any(change.verdict is kind for change in group))
     pieces = [piece for change in group for piece in change.pieces]
+    verdict = _verdict(group, pieces)
     lead = max(first.pieces, key=lambda p: (p.verdict is verdict, bool(p.missing), not p.imported, is_numeric(p.words)))
     code = _code(first, verdict)
     numeric = any(change.numeric for change in group)
@@ -53,7 +58,7 @@ def finding_of(group: Sequence[JudgedChange], tests_there: Sequence[str] = ()) -
         evidence=lead.evidence,
         related=_related(first, tests_there),
         fixable=verdict is not Verdict.DEAD,
-        score=_score(first, pieces, numeric, severity),
+        score=_score(first, pieces, numeric, severity, survival),
     )
 
 
@@ -72,6 +77,19 @@ def taken_out_later(group: Sequence[JudgedChange], lost: Container[str] = ()) ->
         return replace(finding, severity=Severity.WARNING, verdict=Verdict.REMOVED, message=message)
     score = min(finding.score, 0.5)
     return replace(finding, severity=Severity.NOTE, verdict=Verdict.REMOVED, message=message, score=score)
+
+
+def _verdict(group: Sequence[JudgedChange], pieces: Sequence[Piece]) -> Verdict:
+    """Revived where more was taken out, and is back, than was put in or rewritten, and is not; else the worst."""
+    out = sum(_weight(piece) for piece in pieces if piece.verdict is Verdict.REVIVED)
+    if out > sum(_weight(piece) for piece in pieces if piece.verdict is not Verdict.REVIVED):
+        return Verdict.REVIVED
+    return next(kind for kind in _WORST_FIRST if any(change.verdict is kind for change in group))
+
+
+def _weight(piece: Piece) -> int:
+    """The names, values and operators of a piece: a long statement says more than a short one."""
+    return max(1, len(content(piece.words)))
 
 
 def _code(first: JudgedChange, verdict: Verdict) -> str:
@@ -102,7 +120,7 @@ def _severity(
         return Severity.WARNING, confidence
     if verdict is Verdict.DEAD:
         return (Severity.ERROR if numeric or fix else Severity.WARNING), Confidence.MEDIUM
-    if verdict is Verdict.REVIVED:
+    if all(piece.verdict is Verdict.REVIVED for piece in pieces):
         certain = any(_sure(piece) and is_numeric(piece.words) for piece in pieces)
         return (Severity.ERROR if certain and fix else Severity.WARNING), confidence
     outvoted = sum(piece.precise for piece in pieces) * MOST_IN_DOUBT <= len(pieces)
@@ -118,13 +136,19 @@ def _sure(piece: Piece) -> bool:
     return not piece.reworked and not piece.rewritten
 
 
-def _score(first: JudgedChange, pieces: Sequence[Piece], numeric: bool, severity: Severity) -> float:
-    """Numeric × fix × has a test × strength of the evidence, and a little for size."""
+def _score(
+    first: JudgedChange, pieces: Sequence[Piece], numeric: bool, severity: Severity, survival: Survival | None
+) -> float:
+    """Numeric × fix × has a test × strength of the evidence × what else of the file went, and a little for size."""
     fix = any(origin.is_fix for origin in first.origins)
     tests = any(origin.tests for origin in first.origins)
     certain = sum(1 for piece in pieces if not piece.contested) / max(1, len(pieces))
     score = (3.0 if numeric else 1.0) * (2.0 if fix else 1.0) * (1.3 if tests else 1.0) * (1.0 + certain)
     score *= 1.0 + min(len(pieces), 20) / 20
+    if survival is not None and survival.total:
+        # One lost fix may be a slip; where thirty changes of a file went and hardly any is left, the file was taken.
+        gone = survival.total - survival.kept
+        score *= 1.0 + 2.0 * gone / survival.total * min(gone, MANY_GONE) / MANY_GONE
     return round(score * (1.0 if severity is Severity.ERROR else 0.3 if is_test(first.place.path) else 0.7), 3)
 
 

@@ -126,6 +126,9 @@ def taken_whole(trees: FourTrees, file: TextFile, side: Side) -> bool:
 
 def _verdict(units: Sequence[LostUnit]) -> Verdict:
     kinds = {unit.verdict for unit in units}
+    out = sum(len(unit.unit.text) for unit in units if unit.verdict is Verdict.REVIVED)
+    if out > sum(len(unit.unit.text) for unit in units if unit.verdict is not Verdict.REVIVED):
+        return Verdict.REVIVED
     for verdict in (Verdict.REVERTED, Verdict.PARTLY, Verdict.LOST, Verdict.REVIVED, Verdict.REMOVED):
         if verdict in kinds:
             return Verdict.REVERTED if kinds == {Verdict.LOST, Verdict.REVIVED} else verdict

@@ -30,6 +30,8 @@ def message_of(group: Sequence[JudgedChange], verdict: Verdict, tests_there: Seq
         count = "is" if len(back) == 1 else "are"
         end = "back" if missing else "back in merged"
         parts.append(f"{_listed(back)}, which {first.side.value} had removed, {count} {end}")
+    if verdict is Verdict.REVIVED:
+        parts.reverse()
     if first.reason and parts and (missing or back):
         parts.append(first.reason)
     if first.elsewhere not in ("", first.source.path) and missing:

@@ -113,5 +113,7 @@ def _there(there: bool) -> str:
 
 def restorable(finding: Finding) -> bool:
     """Whether the finding tells of something that can be brought back."""
+    if finding.code == "GRD205" and not finding.fixable:
+        return False  # it sums up a file: its single findings can be restored
     loss = finding.verdict is not None and finding.verdict.is_loss and finding.verdict is not Verdict.DEAD
     return finding.code.startswith("GRD2") and (loss or finding.verdict in {Verdict.SUPERSEDED, Verdict.REMOVED})

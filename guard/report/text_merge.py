@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from guard.model import ChangeCount, Finding, MergeRecord, Report, Survival
+from collections.abc import Iterable
+
+from guard.model import ChangeCount, Finding, MergeRecord, Report, Side, Survival, Verdict
 from guard.report.groups import group, origin_label, places, subject_of
 from guard.report.paint import Paint
 from guard.report.plain import cut, cut_path, display_width, one_line, plural
@@ -25,6 +27,9 @@ def merge_lines(merge: MergeRecord, report: Report, paint: Paint, width: int, vi
     counts = [_survives(merge.ours_changes, "ours"), _survives(merge.theirs_changes, "theirs")]
     if any(counts):
         lines.append(cut("  changes that survive: " + " · ".join(filter(None, counts)), width))
+    back = _back(report.findings) if len(report.merges) == 1 else ""
+    if back:
+        lines.append(cut(f"  code that was taken out and is back: {back}", width))
     rows = worst_files(merge)
     most = len(rows) if view.max_lines is None else max(2, MOST_FILES // max(1, len(report.merges)))
     shown = rows[:most]
@@ -78,6 +83,13 @@ def survival_sentence(row: Survival) -> str:
     return (
         f"{share:3d} % of {row.side.value}' {plural(row.total, 'change')} {'survives' if row.total == 1 else 'survive'}"
     )
+
+
+def _back(findings: Iterable[Finding]) -> str:
+    """`theirs' in 35 files`: of how many files each side's deletions are undone, those told with a loss included."""
+    back = [finding for finding in findings if finding.verdict is Verdict.REVIVED and finding.accepted is None]
+    files = {side: {finding.path for finding in back if finding.lost_side is side} for side in Side}
+    return " · ".join(f"{side.value}' in {plural(len(paths), 'file')}" for side, paths in files.items() if paths)
 
 
 def _survives(count: ChangeCount, side: str) -> str:

@@ -15,6 +15,7 @@ ONE_SYNC = """\
 merge e8e2ace14f "Merge branch 'main' into dev"
   ours 48537f613a ← theirs d16d743032, base 1405df66cb
   changes that survive: ours 90 of 120 (75 %) · theirs 429 of 431 (99 %)
+  code that was taken out and is back: theirs' in 1 file
   most was lost in
     megatron/training/training.py              3 % of ours' 31 changes survive
     megatron/core/transformer/moe/router.py   83 % of theirs' 6 changes survive
