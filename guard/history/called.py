@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from guard.history import tokens
 from guard.history.changes import Piece
+from guard.history.correspondence import ALIKE
 from guard.history.verdicts import Fate
 from guard.model import Verdict
 from guard.source.definitions import Definition, SourceFile
@@ -31,22 +33,38 @@ def run_by_a_helper(
     whole = [fate.verdict is Verdict.LOST and fate.new >= 0 for fate in lost]
     if not any(whole):
         return tuple(pieces)
-    texts = {statement.text for helper in _called(now, merged) for statement in helper.statements}
+    called = _calls(now.statements)
+    texts = {statement.text for helper in _named(called, now, merged) for statement in helper.statements}
     there = [is_whole and side[fate.new].text in texts for fate, is_whole in zip(lost, whole, strict=True)]
-    telling = [here for fate, here in zip(lost, there, strict=True) if fate.new >= 0 and len(side[fate.new].tokens) > 1]
+    # A helper that the side itself does not call may be the same run under other local names.
+    instead = [s for helper in _named(called - _calls(side), now, merged) for s in helper.statements]
+    telling = [
+        here or (is_whole and _has_alike(instead, side[fate.new]))
+        for fate, is_whole, here in zip(lost, whole, there, strict=True)
+        if fate.new >= 0 and len(side[fate.new].tokens) > 1
+    ]
     if telling and sum(telling) >= MOST_OF_THEM * len(telling):
         there = whole
     return tuple(replace(p, reworked=True) if here else p for p, here in zip(pieces, there, strict=True))
 
 
-def _called(now: Definition, merged: SourceFile) -> Iterator[Definition]:
-    """The functions of the same file that a definition calls, by name."""
-    names = {
+def _calls(statements: Iterable[Statement]) -> set[str]:
+    """The names that statements call, without what stands before the last dot."""
+    return {
         token
-        for statement in now.statements
+        for statement in statements
         for token, after in zip(statement.tokens, statement.tokens[1:], strict=False)
         if after == "(" and _NAME.match(token)
     }
+
+
+def _named(names: Container[str], now: Definition, merged: SourceFile) -> Iterator[Definition]:
+    """The functions of merged's file that have one of these names."""
     for definition in merged.definitions.values():
         if definition.last_name in names and definition.key != now.key and definition.kind != "class":
             yield definition
+
+
+def _has_alike(statements: Iterable[Statement], wanted: Statement) -> bool:
+    """Whether one of them is of the same kind and has half of the names, values and operators."""
+    return any(s.kind == wanted.kind and tokens.similarity(s, wanted) >= ALIKE for s in statements)

@@ -98,6 +98,19 @@ def test_what_a_called_helper_runs_is_lost_with_a_doubt():
     assert not any(piece.reworked for piece in plain.pieces), "nothing calls the helper"
 
 
+def test_a_helper_with_other_local_names_raises_the_same_doubt_unless_the_side_calls_it_too():
+    helper = "def wrap(parts, size):\n    plan = layout_of(parts, size)\n    tag(parts)\n    return plan\n\n\n"
+    base = helper + "def build(model):\n    log(model)\n    return model\n"
+    inline = "    log(model)\n    layout = layout_of(model, 4)\n    tag(model)\n"
+    ours = base.replace("    log(model)\n", inline)
+    called = base.replace("    log(model)\n", "    log(model)\n    wrap(model, size=None)\n")
+    doubted = losses(judged(base, ours, called, called), Side.OURS)
+    assert [piece.reworked for change in doubted for piece in change.pieces] == [True, True]
+    besides = ours.replace("    return model\n", "    return wrap(model, 8)\n")
+    sure = losses(judged(base, besides, base, base.replace("return model\n", "return wrap(model, 8)\n")), Side.OURS)
+    assert not any(piece.reworked for change in sure for piece in change.pieces)
+
+
 def test_one_precise_edit_among_many_in_doubt_is_no_error():
     ours = BASE.replace('"aux"', '"seq_aux"')
     change = only(losses(judged(BASE, ours, FIXED, ours)), Verdict.REVERTED)
