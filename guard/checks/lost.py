@@ -51,15 +51,22 @@ def tests_there(group: Sequence[JudgedChange], merged: Container[str]) -> tuple[
 
 
 def grouped(changes: Iterable[JudgedChange]) -> list[tuple[JudgedChange, ...]]:
-    """Changes that are one to a reader: one side, one definition, one commit behind them."""
-    groups: dict[tuple[object, ...], list[JudgedChange]] = defaultdict(list)
+    """Changes that are one to a reader: one side, one definition, one commit behind them.
+
+    What no commit accounts for (an `else` tells nothing) belongs to the one commit that lost something there.
+    """
+    places: dict[tuple[object, ...], dict[str, list[JudgedChange]]] = defaultdict(lambda: defaultdict(list))
     for change in changes:
-        commit = change.origins[0].commit if change.origins else ""
-        kind = "statements" if change.kind == "statements" else change.kind
         back = change.verdict is Verdict.REVIVED
         by = change.by.commit if change.by else ""
-        groups[change.place.path, change.place.symbol, change.side, commit, kind, back, by].append(change)
-    return [tuple(group) for group in groups.values()]
+        place = places[change.place.path, change.place.symbol, change.side, change.kind, back, by]
+        place[change.origins[0].commit if change.origins else ""].append(change)
+    for commits in places.values():
+        known = [commit for commit in commits if commit]
+        if "" in commits and len(known) == 1:
+            nobodys = commits.pop("")
+            commits[known[0]] = sorted([*commits[known[0]], *nobodys], key=lambda change: change.place.line)
+    return [tuple(group) for commits in places.values() for group in commits.values()]
 
 
 def counted(changes: Iterable[JudgedChange]) -> tuple[dict[Side, ChangeCount], tuple[Survival, ...]]:

@@ -231,6 +231,14 @@ class Repository:
             self._reader_process = os.getpid()
         return self._reader.read(sha)
 
+    def blobs_at(self, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """The blobs that stand at places of commits, in one request: SHA by (commit, path), without those not there."""
+        asked = [(commit, path) for commit, path in places if "\n" not in path]
+        names = "".join(f"{commit}:{path}\n" for commit, path in asked).encode("utf-8", "surrogateescape")
+        answers = self.git("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=names).split(b"\n")[:-1]
+        kinds = (answer.decode("ascii", "replace").split(" ") for answer in answers)
+        return {place: kind[1] for place, kind in zip(asked, kinds, strict=True) if kind[0] == "blob"}
+
     def prefetch(self, shas: Iterable[str]) -> None:
         """Bring the missing blobs of a partial clone in one request, into the scratch directory. Else nothing."""
         wanted = sorted(set(shas))

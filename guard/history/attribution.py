@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from guard.git import Repository
 from guard.history.changes import JudgedChange, Piece
+from guard.history.merge_edits import merge_strokes
 from guard.history.provenance import Strokes, blamed, of_both, origins, strokes, telling
 from guard.history.topology import Sync, tells_of_sync
 from guard.model import Origin, Side, Verdict
@@ -37,7 +38,7 @@ def attribute(repository: Repository, sync: Sync, changes: Sequence[JudgedChange
     tips = {Side.OURS: sync.ours, Side.THEIRS: sync.theirs}
 
     def walked(side: Side) -> Strokes:
-        known = strokes(repository, tips[side], sync.bases, lines[side], sorted(paths[side]), merges=False)
+        known = strokes(repository, tips[side], sync.bases, lines[side], sorted(paths[side]))
         _ask_merges(repository, tips[side], sync.bases, [c for c in changes if c.side is side], known)
         return known
 
@@ -60,7 +61,7 @@ def _ask_merges(
     paths = {c.source.path for c in changes if any(piece in silent for piece in c.pieces)} if lines else set()
     if not paths:
         return
-    more = strokes(repository, tip, bases, lines, sorted(paths), merges=True)
+    more = merge_strokes(repository, tip, bases, lines, sorted(paths))
     for line in lines:
         known.added[line] += more.added.get(line, ())
         known.removed[line] += more.removed.get(line, ())

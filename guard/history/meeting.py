@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from guard.git import Repository
+from guard.history.merge_edits import merge_strokes
 from guard.history.provenance import Strokes, of_both, origins, strokes
 from guard.history.topology import Sync
 from guard.model import Origin, Side
@@ -74,7 +75,9 @@ Answer = tuple[str | None, str | None]
 def _walk(repository: Repository, tip: str, sync: Sync, questions: Sequence[Question], *, merges: bool) -> Strokes:
     lines = {line for q in questions for line in (q.reader, *q.lost, *q.present)}
     paths = sorted({path for q in questions for path in (*q.reader_paths, *q.definition_paths)})
-    return strokes(repository, tip, sync.bases, lines, paths, merges=merges) if paths else Strokes()
+    if not paths:
+        return Strokes()
+    return (merge_strokes if merges else strokes)(repository, tip, sync.bases, lines, paths)
 
 
 def _filled(first: Answer, second: Answer | None) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -46,44 +46,49 @@ def telling(line: str) -> bool:
 
 
 def strokes(
-    repository: Repository, tip: str, bases: Sequence[str], lines: Iterable[str], paths: Sequence[str], *, merges: bool
+    repository: Repository, tip: str, bases: Sequence[str], lines: Iterable[str], paths: Sequence[str]
 ) -> Strokes:
-    """One walk over the patches of a side's own commits.
+    """One walk over the patches of a side's own commits, merges left out (see `guard.history.merge_edits`).
 
     Arguments:
         tip, bases: full SHAs; the commits of `tip` that no base contains are walked.
         lines: stripped source lines that are asked about.
         paths: files to look in; empty for all.
-        merges: walk the merges, by what each differs from git's automatic merge of its parents; else the others.
     """
     wanted = {line.encode("utf-8", "surrogateescape") for line in lines if telling(line)}
     found = Strokes()
     if not wanted:
         return found
-    how = ["--merges", "--remerge-diff"] if merges else ["--no-merges"]
-    arguments = ["log", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", *how]
+    arguments = ("log", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-merges")
     limits = [f"^{base}" for base in bases]
     output = repository.git(*arguments, "--format=%x01%H", tip, *limits, "--", *paths)
+    read_patches(output, wanted, found)
+    return found
+
+
+def read_patches(
+    output: bytes, wanted: Container[bytes], found: Strokes, orders: Mapping[str, int] | None = None
+) -> None:
+    """Note the lines asked about in what `git log -p --format=%x01%H` printed.
+
+    Arguments:
+        wanted: stripped lines.
+        found: where strokes are added.
+        orders: how far back each commit lies; by default they are counted as they come.
+    """
     commit, path, order = "", "", 0
     for line in output.split(b"\n"):
         mark = line[:1]
-        if mark == b"+":
-            if line.startswith(b"+++ "):
-                continue
+        if mark in (b"+", b"-"):
             text = line[1:].strip()
-            if text in wanted:
-                found.added[text.decode("utf-8", "surrogateescape")].append(Stroke(commit, path, order))
-        elif mark == b"-":
-            if line.startswith(b"--- "):
-                continue
-            text = line[1:].strip()
-            if text in wanted:
-                found.removed[text.decode("utf-8", "surrogateescape")].append(Stroke(commit, path, order))
+            if text in wanted and not line.startswith((b"+++ ", b"--- ")):
+                known = found.added if mark == b"+" else found.removed
+                known[text.decode("utf-8", "surrogateescape")].append(Stroke(commit, path, order))
         elif mark == b"\x01":
-            commit, order = line[1:].decode("ascii", "replace"), order + 1
+            commit = line[1:].decode("ascii", "replace")
+            order = order + 1 if orders is None else orders.get(commit, 0)
         elif line.startswith(b"diff --git "):
             path = line.rpartition(b" b/")[2].decode("utf-8", "surrogateescape")
-    return found
 
 
 def of_both(ask: Callable[[Side], Strokes]) -> dict[Side, Strokes]:

@@ -88,7 +88,7 @@ def _strokes(repository: Repository, sync: Sync, files: Sequence[TextFile]) -> d
     tips = {Side.OURS: sync.ours, Side.THEIRS: sync.theirs}
     if not paths:
         return {side: Strokes() for side in Side}
-    return {side: strokes(repository, tips[side], sync.bases, lines, sorted(paths), merges=False) for side in Side}
+    return {side: strokes(repository, tips[side], sync.bases, lines, sorted(paths)) for side in Side}
 
 
 def _of_side(
