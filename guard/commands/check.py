@@ -19,6 +19,7 @@ from guard.errors import GitError, GuardError
 from guard.memory.baseline import covered_by
 from guard.memory.cache import DiskStore
 from guard.model import Outcome, Report, Status
+from guard.source.collection import uncollected
 from guard.source.store import FactStore, NullStore
 
 if TYPE_CHECKING:
@@ -97,10 +98,13 @@ def _judge(repository: Repository, selection: Selection, config: Config, output:
     from guard.commands.judgement import RunSettings, judge_selection
     from guard.commands.progress import progress
 
-    with progress() as tell:
-        settings = RunSettings(select=output.select, jobs=jobs(output), store=store(output), progress=tell, debug=debug)
-        report = accepted_by_commits(repository, judge_selection(repository, selection, config, settings))
-    status = finish(report, output, covered_by(report))
+    with uncollected(last=True):
+        with progress() as tell:
+            settings = RunSettings(
+                select=output.select, jobs=jobs(output), store=store(output), progress=tell, debug=debug
+            )
+            report = accepted_by_commits(repository, judge_selection(repository, selection, config, settings))
+        status = finish(report, output, covered_by(report))
     return NOTHING_CHECKED if status == 0 and selection.unanswered else status
 
 

@@ -8,12 +8,18 @@ from collections.abc import Iterator
 
 
 @contextlib.contextmanager
-def uncollected() -> Iterator[None]:
-    """No garbage collection inside: millions of small objects stay, and the collector would walk them for nothing."""
+def uncollected(*, last: bool = False) -> Iterator[None]:
+    """No garbage collection inside: millions of small objects stay, and the collector would walk them for nothing.
+
+    Arguments:
+        last: this is the work of the process, and it ends soon after: what stays is not walked at the end either.
+    """
     collecting = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if last:
+            gc.freeze()
         if collecting:
             gc.enable()
