@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from guard.errors import NotAnalysedError
-from guard.source.definitions import EMPTY, Definition, SourceFile, parse
+from guard.source.definitions import EMPTY, Definition, ParseMemo, SourceFile, parse
 
 _DEFINED = re.compile(rb"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
 Reader = Callable[[str, str], bytes | None]
@@ -52,6 +52,7 @@ class Elsewhere:
         self._paths = tuple(paths)
         self._lines: dict[str, tuple[str, ...]] | None = None
         self._files: dict[tuple[str, str], SourceFile] = {}
+        self._memos: dict[str, ParseMemo] = defaultdict(ParseMemo)
         self._paths_of: dict[str, list[str]] = defaultdict(list)
         for path in self._paths:
             data = read("merged", path) if read else None
@@ -64,7 +65,7 @@ class Elsewhere:
         if known is None:
             data = self._read(tree, path) if self._read else None
             try:
-                known = parse(data) if data is not None else EMPTY
+                known = parse(data, self._memos[path]) if data is not None else EMPTY
             except NotAnalysedError:
                 known = EMPTY
             self._files[tree, path] = known

@@ -14,7 +14,7 @@ from guard.history.judge import FileForms, judge
 from guard.history.trees import TREES, FourTrees
 from guard.model import Outcome, Side, Status, Verdict
 from guard.source.collection import uncollected
-from guard.source.definitions import EMPTY, SourceFile, parse
+from guard.source.definitions import EMPTY, ParseMemo, SourceFile, parse
 
 _HEAD = re.compile(rb"^(?=(?:[ \t]{1,4})?(?:async[ \t]+def|def|class)[ \t])", re.MULTILINE)
 SMALLEST_SHARE = 1_000_000  # bytes of source that are worth a process of their own
@@ -144,6 +144,7 @@ class _Work:
     def __call__(self, path: str) -> tuple[list[JudgedChange], list[Outcome]]:
         forms, outcomes = {}, []
         parsed: dict[str, SourceFile] = {}
+        memo = ParseMemo()
         places = _places(self.trees, path)
         for tree in TREES:
             entry = getattr(self.trees, tree).get(places[tree])
@@ -152,7 +153,7 @@ class _Work:
                 continue
             try:
                 if entry.sha not in parsed:
-                    parsed[entry.sha] = parse(self.trees.read(entry.sha))
+                    parsed[entry.sha] = parse(self.trees.read(entry.sha), memo)
             except NotAnalysedError as refused:
                 outcomes.append(Outcome("lost", Status.SKIPPED, f"{tree}: {refused.reason}", 0.0, path))
                 return [], outcomes

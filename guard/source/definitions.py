@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-import gc
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
 
 from guard.errors import NotAnalysedError
-from guard.source.statements import Owner, Statement, inner_definitions, statements
+from guard.source.collection import uncollected
+from guard.source.segments import split
+from guard.source.statements import Definer, Pieces, Statement, inner_definitions, statements
 from guard.source.text import decode
 
 MODULE = "<module>"
@@ -35,7 +36,7 @@ class Definition:
     line: int
     end_line: int
     own: str
-    _node: Owner | None = field(repr=False, default=None)
+    _pieces: Pieces = field(repr=False, default=())
     _statements: tuple[Statement, ...] | None = field(repr=False, default=None)
     _bag: Counter[str] | None = field(repr=False, default=None)
 
@@ -53,8 +54,7 @@ class Definition:
     def statements(self) -> tuple[Statement, ...]:
         """Its own statements in order, nested definitions left out."""
         if self._statements is None:
-            assert self._node is not None
-            self._statements = statements(self._node)
+            self._statements = statements(self._pieces)
         return self._statements
 
     @property
@@ -88,11 +88,16 @@ class SourceFile:
 EMPTY = SourceFile({}, ())
 
 
-def parse(data: bytes) -> SourceFile:
+class ParseMemo(dict[str, ast.Module]):
+    """Segments parsed so far, by their text: the four versions of a file share most of them."""
+
+
+def parse(data: bytes, memo: ParseMemo | None = None) -> SourceFile:
     """Split a Python file into its definitions.
 
     Arguments:
         data: the file's bytes.
+        memo: what other versions of the file have in common with it is not parsed again; what is new is added.
 
     Raises:
         NotAnalysedError: no Python, no text, or too large or too deep to read.
@@ -102,43 +107,59 @@ def parse(data: bytes) -> SourceFile:
     text = decode(data).text
     if text.startswith("\f"):
         text = " " + text[1:] if text[1:2] in ("", "\n") else text[1:]
-    collecting = gc.isenabled()
-    gc.disable()  # a large tree of small objects: the collector would walk it again and again
+    lines = tuple(text.split("\n"))
+    found: dict[tuple[str, int], Definition] = {}
     try:
-        with warnings.catch_warnings():
+        # A large tree of small objects: the collector would walk it again and again.
+        with uncollected(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-        lines = tuple(text.split("\n"))
-        found: dict[tuple[str, int], Definition] = {}
-        _collect(tree, "", lines, found)
+            pieces = _pieces(text, memo)
+        _collect(pieces, "", lines, found)
     except SyntaxError as error:
         raise NotAnalysedError(f"does not parse: {error.msg} (line {error.lineno})") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise NotAnalysedError(f"cannot be read: {type(error).__name__}: {error}") from None
-    finally:
-        if collecting:
-            gc.enable()
     return SourceFile(found, lines)
 
 
-def _collect(node: Owner, name: str, lines: tuple[str, ...], found: dict[tuple[str, int], Definition]) -> None:
-    inner = list(inner_definitions(node.body))
-    if isinstance(node, ast.Module):
-        first, last, kind = 1, len(lines), "module"
-    else:
-        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-        last = node.end_lineno or node.lineno
-        kind = "class" if isinstance(node, ast.ClassDef) else "function"
+def _pieces(text: str, memo: ParseMemo | None) -> Pieces:
+    """The module as parsed pieces; in one where nothing can be shared, or where cutting it did not work."""
+    if memo is None:
+        return ((0, ast.parse(text)),)
+    pieces = []
+    try:
+        for offset, chunk in split(text):
+            tree = memo.get(chunk)
+            if tree is None:
+                tree = memo[chunk] = ast.parse(chunk)
+            pieces.append((offset, tree))
+    except SyntaxError:  # a line of a long string looked like a definition, or this is no Python
+        return ((0, ast.parse(text)),)
+    return tuple(pieces)
+
+
+def _collect(pieces: Pieces, name: str, lines: tuple[str, ...], found: dict[tuple[str, int], Definition]) -> None:
+    inner = [(offset, node) for offset, owner in pieces for node in inner_definitions(owner.body)]
+    first, last, kind = 1, len(lines), "module"
+    if name:
+        ((offset, owner),) = pieces
+        assert not isinstance(owner, ast.Module)
+        first, last = _first_line(owner) + offset, (owner.end_lineno or owner.lineno) + offset
+        kind = "class" if isinstance(owner, ast.ClassDef) else "function"
     own: list[str] = []
     position = first
-    for definition in inner:
-        start = min([definition.lineno, *(decorator.lineno for decorator in definition.decorator_list)])
-        own += lines[position - 1 : start - 1]
-        position = (definition.end_lineno or definition.lineno) + 1
+    for offset, definition in inner:
+        own += lines[position - 1 : _first_line(definition) + offset - 1]
+        position = (definition.end_lineno or definition.lineno) + offset + 1
     own += lines[position - 1 : last]
     number = 0
     while (name or MODULE, number) in found:
         number += 1
-    found[name or MODULE, number] = Definition(name or MODULE, number, kind, first, last, "\n".join(own), node)
-    for definition in inner:
-        _collect(definition, f"{name}.{definition.name}" if name else definition.name, lines, found)
+    found[name or MODULE, number] = Definition(name or MODULE, number, kind, first, last, "\n".join(own), pieces)
+    for offset, definition in inner:
+        inside = f"{name}.{definition.name}" if name else definition.name
+        _collect(((offset, definition),), inside, lines, found)
+
+
+def _first_line(definition: Definer) -> int:
+    return min([definition.lineno, *(decorator.lineno for decorator in definition.decorator_list)])

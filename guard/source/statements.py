@@ -11,7 +11,10 @@ from guard.source.canonical import Emitter, parameters
 
 type_of_definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 Located = ast.stmt | ast.expr | ast.excepthandler | ast.pattern
-Owner = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
+Definer = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+# What one definition is made of, each with the lines that stand before what it was parsed from: a module may be
+# parsed in several pieces.
+Pieces = tuple[tuple[int, Definer | ast.Module], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +46,15 @@ class _Walk:
 
     found: list[Statement] = field(default_factory=list)
     top_level: bool = False
+    offset: int = 0
 
     def add(self, emitter: Emitter, line: int, end: int, parent: int, kind: str = "statement") -> int:
         prefix = "" if kind in ("statement", "header") else kind + " "
         text = sys.intern(prefix + " ".join(emitter.tokens))
-        self.found.append(Statement(text, tuple(emitter.tokens), tuple(emitter.rows), line, end, parent, kind))
+        rows, offset = tuple(emitter.rows), self.offset
+        if offset:
+            rows = tuple([row and row + offset for row in rows])
+        self.found.append(Statement(text, tuple(emitter.tokens), rows, line + offset, end + offset, parent, kind))
         return len(self.found) - 1
 
     def body(self, nodes: list[ast.stmt], parent: int) -> None:
@@ -160,13 +167,23 @@ class _Walk:
         self.add(out, out._row, out._row, parent, "end")
 
 
-def statements(owner: Owner) -> tuple[Statement, ...]:
+def statements(pieces: Pieces) -> tuple[Statement, ...]:
     """The statements of one definition, nested definitions left out.
 
     Arguments:
-        owner: a function, a class or a module.
+        pieces: a function, a class, or the pieces of a module.
     """
-    walk = _Walk(top_level=isinstance(owner, ast.Module))
+    walk = _Walk()
+    for offset, owner in pieces:
+        walk.offset = offset
+        walk.top_level = isinstance(owner, ast.Module)
+        _head(walk, owner)
+        walk.body(owner.body, -1)
+    return tuple(walk.found)
+
+
+def _head(walk: _Walk, owner: Definer | ast.Module) -> None:
+    """What stands before the body: decorators, bases, parameters, what is returned."""
     if isinstance(owner, type_of_definition):
         for node in owner.decorator_list:
             out = _words("@", node)
@@ -191,8 +208,6 @@ def statements(owner: Owner) -> tuple[Statement, ...]:
         if isinstance(owner, ast.AsyncFunctionDef):
             out = _words("async", owner)
             walk.add(out, owner.lineno, owner.lineno, -1, "decorator")
-    walk.body(owner.body, -1)
-    return tuple(walk.found)
 
 
 def inner_definitions(body: list[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
