@@ -9,21 +9,21 @@ import textwrap
 import pytest
 
 from guard.errors import NotAnalysedError
-from guard.source import canonical, definitions, statements, survey
+from guard.source import definitions, statements
 from guard.source.definitions import ParseMemo, SourceFile, parse
 
 TRICKY = {
     "a string with a definition in it": 'TEXT = """\ndef f():\n    return 1\n"""\n\ndef g():\n    return TEXT\n',
-    "branches at the top": "if FAST:\n    def f(x):\n        return x\nelse:\n    def f(x):\n        return x + 1\nafter = f\n",
+    "branches at the top": "if FAST:\n    def f(x): return x\nelse:\n    def f(x):\n        return x + 1\nafter = f\n",
     "decorated, with comments between": "@cache\n# why\n@other(\n    1,\n)\ndef f():\n    pass\n# end\nx = 1\n",
     "a header over several lines": "def f(\n    a,\n    b,\n):\n    return a + b\nclass C(\n    Base,\n):\n    x = 1\n",
     "twice the same": "def f():\n    return 1\ndef f():\n    return 1\n",
-    "statements around": "import a\ndef f(): pass\nimport b\nfor i in a:\n    b(i)\nclass C:\n    def m(self): pass\nc = C()\n",
+    "statements around": "import a\ndef f(): pass\nfor i in a:\n    b(i)\nclass C:\n    def m(self): pass\nc = C()\n",
     "a try at the top": "try:\n    import a\nexcept ImportError:\n    a = None\n\n\ndef f():\n    return a\n",
     "async and continued": "async def f():\n    await x\nx = 1 + \\\n    2\ny = (\n1)\n",
     "empty": "",
 }
-REAL = {module.__name__: inspect.getsource(module) for module in (canonical, definitions, statements, survey, json)}
+REAL = {module.__name__: inspect.getsource(module) for module in (definitions, statements, json)}
 
 
 def facts(file: SourceFile) -> list[object]:
