@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator
 
 from guard.source.expressions import dotted
 from guard.source.outline import (
+    Access,
     Binding,
+    Call,
     ClassOutline,
     FunctionOutline,
     Import,
+    Read,
     Root,
     Segment,
 )
@@ -21,6 +24,7 @@ _NAMESPACES = {"SimpleNamespace", "Namespace", "Mock", "MagicMock", "AsyncMock",
 _REGISTERED = {"register_buffer", "register_parameter", "add_module", "register_module", "__setattr__", "setattr"}
 _PATCHES = {"patch", "setattr", "delattr", "import_module", "import_string"}
 _TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*){2,}")
+_SPECIAL = _NAMESPACES | _REGISTERED | _PATCHES | {"add_argument", "getattr", "hasattr", "namedtuple", "update", "vars"}
 _LONGEST_TEXT = 300
 
 Lookup = Callable[[str], Root | None]
@@ -30,7 +34,8 @@ class Ledger:
     """Collects the facts of one segment."""
 
     def __init__(self, text: str) -> None:
-        self._lines = text.encode().split(b"\n")
+        self._text = text
+        self._lines: list[bytes] | None = None
         self.keep = Keep()
         self.imports: list[Import] = []
         self.functions: list[FunctionOutline] = []
@@ -48,16 +53,15 @@ class Ledger:
         self._types: dict[str, dict[str, str]] = {}
         self._fields: dict[str, list[tuple[str, bool, int]]] = {}
         self._dynamic: set[str] = set()
-        self._keys: dict[tuple[int, str], tuple[str, ...] | None] = {}
 
     def segment(self, scope: Scope) -> Segment:
         """Everything noted, with what the module's own scope was left with."""
         return Segment(
             tuple(self._bindings),
             tuple(self.imports),
-            tuple(scope.reads),
-            (*self.keep.accesses, *scope.accesses),
-            (*self.keep.calls, *scope.calls),
+            tuple(Read(*read) for read in scope.reads),
+            (*self.keep.accesses, *(Access(*access) for access in scope.accesses)),
+            (*self.keep.calls, *(Call(*call) for call in scope.calls)),
             tuple(self.functions),
             tuple(self._classes),
             frozenset(self.module_names | scope.bound.keys()),
@@ -74,6 +78,8 @@ class Ledger:
         """The source of an expression or statement, on one line and not without end."""
         if isinstance(node, ast.Constant):
             return repr(node.value)[:_LONGEST_TEXT]
+        if self._lines is None:
+            self._lines = self._text.encode().split(b"\n")
         start, end = node.lineno - 1, node.end_lineno - 1  # type: ignore[attr-defined]
         rows = self._lines[start : end + 1]
         rows[-1] = rows[-1][: node.end_col_offset]  # type: ignore[attr-defined]
@@ -89,10 +95,10 @@ class Ledger:
 
     # objects
 
-    def store(self, root: Root, path: list[str], line: int, lookup: Lookup) -> None:
+    def store(self, root: Root, path: tuple[str, ...], line: int, lookup: Lookup) -> None:
         """`root.path = …`: the last name becomes an attribute of something."""
         self._attributes.add(path[-1])
-        if is_options([root.text, *path][-2]):
+        if is_options(path[-2] if len(path) > 1 else root.text):
             self._option_stores.add(path[-1])
         owner = lookup(root.text) if root.kind == "global" and len(path) == 1 else None
         if owner is not None and owner.kind in {"self", "class"}:
@@ -150,22 +156,13 @@ class Ledger:
             )
         )
 
-    def returns(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[tuple[int, ...], bool]:
-        """How many values each `return` of a function gives (see `FunctionOutline`), and whether it yields."""
-        counts: set[int] = set()
-        generator = False
-        for inner in _own_statements(node):
-            if isinstance(inner, ast.Return):
-                counts.add(_arity(inner.value))
-            elif isinstance(inner, ast.Expr | ast.Assign) and isinstance(inner.value, ast.Yield | ast.YieldFrom):
-                generator = True
-        return tuple(sorted(counts)), generator
-
     # calls
 
-    def special_call(self, node: ast.Call, root: Root, path: list[str], scope: Scope, lookup: Lookup) -> None:
+    def special_call(self, node: ast.Call, root: Root, path: tuple[str, ...], scope: Scope, lookup: Lookup) -> None:
         """Calls that define, ask for or name attributes: setattr, getattr, add_argument, mock.patch and the like."""
         name = path[-1] if path else root.text
+        if name not in _SPECIAL and "arg" not in name.lower():
+            return
         strings = [a.value if isinstance(a, ast.Constant) and isinstance(a.value, str) else None for a in node.args]
         if name == "add_argument":
             self._option(node, strings, scope)
@@ -184,18 +181,18 @@ class Ledger:
                 said = dotted(argument)
                 if said.rpartition(".")[2][:1].isupper():
                     self._option_classes.add(said)
-        if name in {"update", "vars"} and (path[-2:-1] == ["__dict__"] or (not path and name == "vars")):
+        if name in {"update", "vars"} and (path[-2:-1] == ("__dict__",) or (not path and name == "vars")):
             self._dynamic_owner(root if path else Root("global", dotted(node.args[0]) if node.args else ""), lookup)
 
     def _registered(
-        self, node: ast.Call, name: str, strings: list[str | None], path: list[str], root: Root, lookup: Lookup
+        self, node: ast.Call, name: str, strings: list[str | None], path: tuple[str, ...], root: Root, lookup: Lookup
     ) -> None:
         on_object = name == "setattr" and not path
         position = 1 if on_object else 0
         attribute = strings[position] if len(strings) > position else None
         target = Root("global", dotted(node.args[0])) if on_object else root
         if attribute:
-            self.store(target, [attribute], node.lineno, lookup)
+            self.store(target, (attribute,), node.lineno, lookup)
         elif on_object or name == "__setattr__":
             self._dynamic_owner(target, lookup)
 
@@ -229,8 +226,7 @@ class Ledger:
         elif isinstance(value, ast.Call) and dotted(value.func) == "dict" and not value.args:
             names = [keyword.arg for keyword in value.keywords if keyword.arg]
             keys = tuple(names) if len(names) == len(value.keywords) else None
-        place = (id(scope), name)
-        self._keys[place] = keys if place not in self._keys else None
+        scope.keys[name] = keys if name not in scope.keys else None
 
     def spread(self, node: ast.Call, scope: Scope) -> tuple[str, ...] | None:
         """Names that `**mapping` passes; None where that cannot be told. What is added to it later only adds names."""
@@ -238,7 +234,7 @@ class Ledger:
         for keyword in node.keywords:
             if keyword.arg is None:
                 name = keyword.value.id if isinstance(keyword.value, ast.Name) else ""
-                known = self._keys.get((id(scope), name))
+                known = scope.keys.get(name)
                 if known is None:
                     return None
                 keys += known
@@ -302,17 +298,8 @@ def _strings(node: ast.expr) -> list[str]:
     return []
 
 
-def _own_statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Statements of a function, without those of functions and classes inside it."""
-    for part in ("body", "orelse", "finalbody", "handlers", "cases"):
-        for inner in getattr(node, part, ()):
-            if isinstance(inner, ast.stmt):
-                yield inner
-            if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                yield from _own_statements(inner)
-
-
-def _arity(value: ast.expr | None) -> int:
+def arity(value: ast.expr | None) -> int:
+    """How many values a `return` of an expression gives (see `FunctionOutline.returns`)."""
     if value is None or (isinstance(value, ast.Constant) and value.value is None):
         return 0
     if isinstance(value, ast.Tuple):

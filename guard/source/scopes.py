@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from guard.source.outline import Access, Call, Read, Root
+from guard.source.outline import Access, Call, Root
 
 UNKNOWN = Root("local", "")
 NO_NAME = Root("value", "")
@@ -21,6 +21,13 @@ def _local_root(name: str) -> Root:
     return Root("local", name)
 
 
+# The fields of a `Read`, an `Access` or a `Call` before it is known where its first name comes from: hundreds of
+# thousands of them are handed from scope to scope, and made into facts at the end.
+OpenRead = tuple[str, str, int, int]
+OpenAccess = tuple[Root, tuple[str, ...], str, int, int]
+OpenCall = tuple[Root, tuple[str, ...], str, int, tuple[str, ...], tuple[str, ...], bool, int, int]
+
+
 class Scope:
     """One module, class, function or comprehension while it is being read.
 
@@ -29,9 +36,10 @@ class Scope:
         qualname: dotted name of the scope, empty for the module.
         bound: local names and where they come from.
         outer: names declared `global` or `nonlocal`.
+        keys: locals that were assigned, with the keys where that was one dictionary (see `Ledger.known_keys`).
     """
 
-    __slots__ = ("accesses", "bound", "calls", "kind", "outer", "owner", "parent", "qualname", "reads")
+    __slots__ = ("accesses", "bound", "calls", "keys", "kind", "outer", "owner", "parent", "qualname", "reads")
 
     def __init__(self, kind: str, qualname: str, parent: Scope | None, owner: str = "") -> None:
         self.kind = kind
@@ -40,9 +48,10 @@ class Scope:
         self.owner = owner
         self.bound: dict[str, Root] = {}
         self.outer: dict[str, str] = {}
-        self.reads: list[Read] = []
-        self.accesses: list[Access] = []
-        self.calls: list[Call] = []
+        self.keys: dict[str, tuple[str, ...] | None] = {}
+        self.reads: list[OpenRead] = []
+        self.accesses: list[OpenAccess] = []
+        self.calls: list[OpenCall] = []
 
     def bind(self, name: str, root: Root = UNKNOWN) -> None:
         """Bind a name; one that is bound to two different things may be anything."""
@@ -56,28 +65,26 @@ class Scope:
             around = around.parent
         if around is None:
             raise ValueError("the module's scope stays open")
-        bound, outer = self.bound, self.outer
-        around.reads += [read for read in self.reads if read.name not in bound or read.name in outer]
+        meant = {
+            name: _local_root(name) if root is UNKNOWN else root
+            for name, root in self.bound.items()
+            if name not in self.outer
+        }
+        around.reads += [read for read in self.reads if read[0] not in meant]
         for access in self.accesses:
-            root = self._resolve(access.root)
-            if root is access.root:
+            root = access[0]
+            found = meant.get(root[1]) if root[0] == "global" else None
+            if found is None:
                 around.accesses.append(access)
             else:
-                keep.accesses.append(access._replace(root=root))
+                keep.accesses.append(Access(found, *access[1:]))
         for call in self.calls:
-            root = self._resolve(call.root)
-            if root is call.root:
+            root = call[0]
+            found = meant.get(root[1]) if root[0] == "global" else None
+            if found is None:
                 around.calls.append(call)
             else:
-                keep.calls.append(call._replace(root=root))
-
-    def _resolve(self, root: Root) -> Root:
-        if root.kind != "global" or root.text in self.outer:
-            return root
-        known = self.bound.get(root.text)
-        if known is None:
-            return root
-        return _local_root(root.text) if known is UNKNOWN else known
+                keep.calls.append(Call(found, *call[1:]))
 
 
 class Keep:

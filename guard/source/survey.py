@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from guard.source.bindings import Ledger, value_root
+from guard.source.bindings import Ledger, arity, value_root
 from guard.source.expressions import class_of, decorator_name, last_name
-from guard.source.outline import Access, Call, Flag, FunctionOutline, Import, Read, Root, Segment
+from guard.source.outline import Flag, FunctionOutline, Import, Root, Segment
 from guard.source.scopes import NO_NAME, UNKNOWN, Scope, global_root
 from guard.source.signatures import parameters
 from guard.source.walk import Walk
@@ -25,6 +25,8 @@ class _Reader(Walk):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.ledger = Ledger(text)
+        self.returns: set[int] = set()  # of the function that is being read, see `FunctionOutline`
+        self.generator = False
 
     # names
 
@@ -33,28 +35,34 @@ class _Reader(Walk):
         if isinstance(node.ctx, ast.Store):
             scope.bind(name)
         elif scope.kind != "function" or name not in scope.bound or name in scope.outer:
-            scope.reads.append(Read(name, scope.qualname, node.lineno, self.flags))
+            scope.reads.append((name, scope.qualname, node.lineno, self.flags))
 
     def _Attribute(self, node: ast.Attribute) -> None:  # noqa: N802
-        path = [node.attr]
-        current = node.value
-        while isinstance(current, ast.Attribute):
-            path.append(current.attr)
-            current = current.value
-        path.reverse()
-        root = self._root(current)
+        root, path = self._chain(node)
         if isinstance(node.ctx, ast.Store):
             self.ledger.store(root, path, node.lineno, self.lookup)
-            path.pop()
-            if not path:
-                return
-        self.scope.accesses.append(Access(root, tuple(path), self.scope.qualname, node.end_lineno or 0, self.flags))
+            path = path[:-1]
+        if path:
+            self._accessed(root, path, node)
+
+    def _chain(self, node: ast.expr) -> tuple[Root, tuple[str, ...]]:
+        """Where a chain of attributes starts and what follows; reads the start on the way."""
+        path: tuple[str, ...] = ()
+        while isinstance(node, ast.Attribute):
+            path = (node.attr, *path)
+            node = node.value
+        return self._root(node), path
+
+    def _accessed(self, root: Root, path: tuple[str, ...], node: ast.expr) -> None:
+        scope = self.scope
+        scope.accesses.append((root, path, scope.qualname, node.end_lineno or 0, self.flags))
 
     def _root(self, node: ast.expr) -> Root:
         """Where a chain starts; reads the node on the way."""
-        self.visit(node)
         if isinstance(node, ast.Name):
+            self._Name(node)
             return global_root(node.id)
+        self.visit(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super":
             return Root("super", self.owner())
         return NO_NAME
@@ -80,44 +88,49 @@ class _Reader(Walk):
     # calls
 
     def _Call(self, node: ast.Call, unpacked: int = 0, extra: int = 0) -> None:  # noqa: N802
-        func = node.func
-        path: list[str] = []
-        while isinstance(func, ast.Attribute):
-            path.append(func.attr)
-            func = func.value
-        path.reverse()
-        self.visit(node.func)
+        root, path = self._chain(node.func)
+        if path:
+            self._accessed(root, path, node.func)
         self.each(node.args)
-        self.each(keyword.value for keyword in node.keywords)
-        if isinstance(func, ast.Name):
-            root = global_root(func.id)
-        elif isinstance(func, ast.Call) and isinstance(func.func, ast.Name) and func.func.id == "super":
-            root = Root("super", self.owner())
-        else:
-            root = NO_NAME
-        spread = self.ledger.spread(node, self.scope)
-        names = tuple(last_name(argument) for argument in node.args if not isinstance(argument, ast.Starred))
-        keywords = tuple(keyword.arg for keyword in node.keywords if keyword.arg) + (spread or ())
-        open_ended = spread is None or any(isinstance(argument, ast.Starred) for argument in node.args)
-        self.scope.calls.append(
-            Call(
+        names = tuple([last_name(argument) for argument in node.args if not isinstance(argument, ast.Starred)])
+        keywords: tuple[str, ...] = ()
+        spread: tuple[str, ...] | None = ()
+        if node.keywords:
+            self.each([keyword.value for keyword in node.keywords])
+            keywords = tuple([keyword.arg for keyword in node.keywords if keyword.arg])
+            if len(keywords) < len(node.keywords):
+                spread = self.ledger.spread(node, self.scope)
+        scope = self.scope
+        scope.calls.append(
+            (
                 root,
-                tuple(path),
-                self.scope.qualname,
+                path,
+                scope.qualname,
                 node.lineno,
                 names,
-                keywords,
-                open_ended,
+                keywords + spread if spread else keywords,
+                spread is None or len(names) < len(node.args),
                 unpacked,
                 self.flags | extra,
             )
         )
-        self.ledger.special_call(node, root, path, self.scope, self.lookup)
+        self.ledger.special_call(node, root, path, scope, self.lookup)
 
     def _Expr(self, node: ast.Expr) -> None:  # noqa: N802
         if isinstance(node.value, ast.Call):
             self._Call(node.value, extra=Flag.STATEMENT)
         else:
+            self._yielded(node.value)
+            self.visit(node.value)
+
+    def _yielded(self, value: ast.expr) -> None:
+        """A statement that only yields, or keeps what was sent, makes a generator of its function."""
+        if isinstance(value, ast.Yield | ast.YieldFrom):
+            self.generator = True
+
+    def _Return(self, node: ast.Return) -> None:  # noqa: N802
+        self.returns.add(arity(node.value))
+        if node.value is not None:
             self.visit(node.value)
 
     def _Dict(self, node: ast.Dict) -> None:  # noqa: N802
@@ -132,6 +145,7 @@ class _Reader(Walk):
             starred = any(isinstance(item, ast.Starred) for item in target.elts)
             self._Call(value, unpacked=0 if starred else len(target.elts))
         else:
+            self._yielded(value)
             self.visit(value)
         root = value_root(value, self.lookup)
         for goal in node.targets:
@@ -168,7 +182,7 @@ class _Reader(Walk):
         self.visit(node.value)
         self.visit(node.target)
         if isinstance(node.target, ast.Name):
-            self.scope.reads.append(Read(node.target.id, self.scope.qualname, node.lineno, self.flags))
+            self.scope.reads.append((node.target.id, self.scope.qualname, node.lineno, self.flags))
 
     def _NamedExpr(self, node: ast.NamedExpr) -> None:  # noqa: N802
         self.visit(node.value)
@@ -233,13 +247,13 @@ class _Reader(Walk):
             if owner and index == 0 and "staticmethod" not in decorators and argument is not arguments.vararg:
                 root = Root("class" if "classmethod" in decorators or node.name == "__new__" else "self", owner)
             inside.bind(argument.arg, root)
-        saved = self.block, self.flags
-        self.block, self.flags = "", self.flags & Flag.TYPING
+        saved = self.block, self.flags, self.returns, self.generator
+        self.block, self.flags, self.returns, self.generator = "", self.flags & Flag.TYPING, set(), False
         self.each(node.body)
-        self.block, self.flags = saved
+        returns, generator = tuple(sorted(self.returns)), self.generator
+        self.block, self.flags, self.returns, self.generator = saved
         self._leave(inside)
         shape = parameters(arguments, self.ledger.text_of)
-        returns, generator = self.ledger.returns(node)
         self.ledger.functions.append(
             FunctionOutline(
                 inside.qualname,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar
 
 from guard.source.expressions import dotted
@@ -22,19 +22,20 @@ _GUARDS = {
 _EXPECTS_FAILURE = {"raises", "assertRaises", "assertRaisesRegex", "suppress"}
 _ALL_GUARDS = Flag.GUARD_IMPORT | Flag.GUARD_NAME | Flag.GUARD_ATTRIBUTE | Flag.GUARD_CALL
 
-
 _SILENT_FIELDS = {"ctx", "op", "ops", "kind", "type_comment", "attr", "id", "name", "names", "is_async", "simple"}
+_SILENT = (ast.Constant, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop, ast.type_ignore)
 
 
-_KNOWN_FIELDS: dict[type, tuple[str, ...]] = {}
+def _node_types(kind: type[ast.AST] = ast.AST) -> Iterator[type[ast.AST]]:
+    for inner in kind.__subclasses__():
+        yield inner
+        yield from _node_types(inner)
 
 
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """Fields of a node type that can hold something to read."""
-    known = _KNOWN_FIELDS.get(kind)
-    if known is None:
-        known = _KNOWN_FIELDS[kind] = tuple(name for name in kind._fields if name not in _SILENT_FIELDS)
-    return known
+# Fields of a node type that can hold something to read.
+_FIELDS: dict[type, tuple[str, ...]] = {
+    kind: tuple(name for name in kind._fields if name not in _SILENT_FIELDS) for kind in _node_types()
+}
 
 
 class Walk:
@@ -44,9 +45,10 @@ class Walk:
         scope: the scope that is being read.
         block: path of the block inside the scope, empty outside of compound statements.
         flags: guards (see `Flag`) around the node.
+        handlers: what reads a node, by its type; a type that is not there says nothing.
     """
 
-    _handlers: ClassVar[dict[type, Callable[..., None]]] = {}
+    handlers: ClassVar[dict[type, Callable[..., None]]] = {}
 
     def __init__(self) -> None:
         self.scope = Scope("module", "", None)
@@ -55,38 +57,36 @@ class Walk:
         self._blocks = 0
 
     def __init_subclass__(cls) -> None:
-        cls._handlers = {
-            getattr(ast, name[1:]): getattr(cls, name)
-            for name in dir(cls)
-            if name[1:2].isupper() and hasattr(ast, name[1:])
-        }
+        cls.handlers = {}
+        for kind, fields in _FIELDS.items():
+            otherwise = Walk.children if fields and not issubclass(kind, _SILENT) else None
+            handler = getattr(cls, f"_{kind.__name__}", otherwise)
+            if handler is not None:
+                cls.handlers[kind] = handler
 
     def visit(self, node: ast.AST) -> None:
         """Read one node, by its own method or child by child."""
-        handler = self._handlers.get(type(node))
+        handler = self.handlers.get(node.__class__)
         if handler is not None:
             handler(self, node)
-        else:
-            self.children(node)
 
     def children(self, node: ast.AST) -> None:
         """Read the children of a node."""
-        for name in _fields(type(node)):
+        handlers = self.handlers
+        for name in _FIELDS[node.__class__]:
             value = getattr(node, name)
-            if value.__class__ is list:
-                for item in value:
-                    if item is not None and item.__class__ is not str:
-                        self.visit(item)
-            elif isinstance(value, ast.AST):
-                self.visit(value)
-
-    def _Constant(self, node: ast.Constant) -> None:  # noqa: N802
-        """A literal says nothing here."""
+            for item in value if value.__class__ is list else (value,):
+                handler = handlers.get(item.__class__)
+                if handler is not None:
+                    handler(self, item)
 
     def each(self, nodes: Iterable[ast.AST]) -> None:
         """Read several nodes in order."""
+        handlers = self.handlers
         for node in nodes:
-            self.visit(node)
+            handler = handlers.get(node.__class__)
+            if handler is not None:
+                handler(self, node)
 
     # blocks
 
