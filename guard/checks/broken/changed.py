@@ -15,11 +15,14 @@ def changed_names(worlds: FourWorlds) -> frozenset[str]:
     """
     changed: set[str] = {"super"}
     for path in worlds.paths:
-        now = _signatures(worlds.merged.view(path))
+        merged = worlds.merged.view(path)
+        now = _signatures(merged)
         for tree in PARENTS:
             there = worlds.path_in(tree, path)
-            before = _signatures(worlds[tree].view(there) if there else None)
-            changed |= {name for name in now.keys() | before.keys() if now.get(name) != before.get(name)}
+            view = worlds[tree].view(there) if there else None
+            if view is None or merged is None or view.outline is not merged.outline:
+                before = _signatures(view)
+                changed |= {name for name in now.keys() | before.keys() if now.get(name) != before.get(name)}
     last = {part for name in changed for part in _parts(name)}
     views = [view for path in worlds.paths if (view := worlds.merged.view(path))]
     untouched = worlds.untouched_classes()

@@ -8,12 +8,13 @@ does not fit every caller. Other new defaults keep the old behaviour by conventi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator, Set
 from typing import NamedTuple
 
 from guard.checks.broken.callees import Callee
 from guard.checks.broken.comparison import Comparison
-from guard.checks.broken.difference import Break, State
+from guard.checks.broken.difference import Break
 from guard.checks.broken.gathering import FourWorlds, is_test
 from guard.checks.broken.reach import Reach, last_name, shown
 from guard.model import Confidence, Related, Severity, Side
@@ -32,11 +33,11 @@ class Change(NamedTuple):
 
 def changed_defaults(comparison: Comparison) -> Iterator[Break]:
     """Breaks by callee and parameter: what changed is one default, however many callers count on it."""
-    named = {side: _named(comparison.worlds, side) for side in Side}
+    named = functools.cache(functools.partial(_named, comparison.worlds))
     groups: dict[tuple[str, str, str, Side], list[Change]] = {}
     for path in comparison.worlds.paths:
         for found in comparison.calls.suspects(path):
-            if len(found.reached) == 1 and not found.call.open_ended:
+            if not found.call.open_ended and len(found.reached) == 1:
                 for change in _changes(comparison, found, named):
                     key = (found.reached[0].path, found.reached[0].name, change.parameter.name, change.side)
                     groups.setdefault(key, []).append(change)
@@ -44,7 +45,7 @@ def changed_defaults(comparison: Comparison) -> Iterator[Break]:
         yield _break(sorted(group, key=lambda one: (is_test(one.found.path), one.found.path, one.found.line)))
 
 
-def _named(worlds: FourWorlds, side: Side) -> set[str]:
+def _named(worlds: FourWorlds, side: Side) -> Set[str]:
     """All arguments that a side's files pass by name."""
     world = worlds[side.value]
     found: set[str] = set()
@@ -56,22 +57,23 @@ def _named(worlds: FourWorlds, side: Side) -> set[str]:
     return found
 
 
-def _changes(comparison: Comparison, found: Reach, named: dict[Side, set[str]]) -> Iterator[Change]:
+def _changes(comparison: Comparison, found: Reach, named: Callable[[Side], Set[str]]) -> Iterator[Change]:
+    if comparison.calls.in_scope("base", found.path, found.call):
+        return
     callee = found.reached[0]
     left = _left_out(found.call, callee)
-    if not left or comparison.calls.in_scope("base", found.path, found.call):
+    if not left:
         return
-    states = comparison.calls.states(found.path, found.call, lambda _: False)
     for side in Side:
         other = side.other
-        if states(side.value) is State.ABSENT or comparison.calls.in_scope(other.value, found.path, found.call):
+        if comparison.calls.in_scope(other.value, found.path, found.call):
             continue
         before = [one for same in comparison.calls.alike(side.value, found.path, found.call) for one in same.reached]
         if len(before) != 1 or before[0].name != callee.name:
             continue
         for parameter in left:
             was = next((one for one in before[0].parameters if one.name == parameter.name), None)
-            if was is None and parameter.name not in named[other]:
+            if was is None and parameter.name not in named(other):
                 continue
             if _matters(was, parameter) and _made_by(comparison, other, callee, parameter):
                 yield Change(found, parameter, was, side, before[0])

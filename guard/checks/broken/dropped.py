@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from guard.checks.broken.comparison import Comparison
-from guard.checks.broken.difference import Break
+from guard.checks.broken.difference import PARENTS, Break
 from guard.checks.broken.reach import Reach, last_name, shown
 from guard.model import Related, Severity, Side
 from guard.source.outline import Parameter
@@ -30,18 +30,36 @@ def dropped_arguments(comparison: Comparison) -> Iterator[Break]:
     """Breaks by scope and arguments: two calls that lost the same arguments are one break."""
     for path in comparison.worlds.paths:
         counts: Counter[tuple[str, str]] = Counter()
+        places = _places(comparison, path)
+        if not places:
+            continue
         calls = comparison.calls.of("merged", path)
         for found in calls:
             counts[found.call.scope, last_name(found.call)] += 1
         groups: dict[tuple[str, tuple[str, ...]], list[Dropped]] = {}
         for found in calls:
-            alone = counts[found.call.scope, last_name(found.call)] == 1
-            if alone and not found.call.open_ended:
+            place = (found.call.scope, last_name(found.call))
+            if place in places and counts[place] == 1 and not found.call.open_ended:
                 for dropped in _dropped(comparison, found):
                     key = (found.call.scope, tuple(one.name for one in dropped.arguments))
                     groups.setdefault(key, []).append(dropped)
         for group in groups.values():
             yield _break(group)
+
+
+def _places(comparison: Comparison, path: str) -> set[tuple[str, str]]:
+    """Scopes and last names of calls with named arguments that a parent's text has and merged's text has not."""
+    worlds = comparison.worlds
+    now = worlds.merged.view(path)
+    has = {id(segment) for _, segment in now.outline.parts} if now else set()
+    places = set()
+    for tree in PARENTS:
+        there = worlds.path_in(tree, path)
+        view = worlds[tree].view(there) if there else None
+        for _, segment in view.outline.parts if view else ():
+            if id(segment) not in has:
+                places.update((call.scope, last_name(call)) for call in segment.calls if call.keywords)
+    return places
 
 
 def _dropped(comparison: Comparison, found: Reach) -> Iterator[Dropped]:

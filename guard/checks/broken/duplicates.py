@@ -77,12 +77,15 @@ def _counts(binding: Binding) -> bool:
 
 
 def _definitions(worlds: FourWorlds, path: str, view: ModuleView, others: list[ModuleView | None]) -> Iterator[Break]:
+    several = [item for item in slots(view).items() if len(item[1]) > 1]
+    if not several:
+        return
     before = [_by_name(slots(other)) if other else Counter() for other in others]
     reads = _steps(view)
     groups: dict[tuple[str, str], list[tuple[Slot, list[Copy]]]] = {}
     twice: set[str] = set()  # what stands twice because its scope does is told with the scope
-    for slot, copies in sorted(slots(view).items(), key=lambda item: item[0].scope.count(".") + bool(item[0].scope)):
-        if len(copies) < 2 or not _new(slot, len(copies), before):
+    for slot, copies in sorted(several, key=lambda item: item[0].scope.count(".") + bool(item[0].scope)):
+        if not _new(slot, len(copies), before):
             continue
         if any(slot.scope == scope or slot.scope.startswith(scope + ".") for scope in twice):
             continue

@@ -59,7 +59,9 @@ def gone_from_both(comparison: Comparison) -> Iterator[Break]:
 def readers_lost(comparison: Comparison) -> Iterator[Break]:
     """Definitions of merged that no word of merged speaks of any more, and that a parent with them reads."""
     worlds = comparison.worlds
-    uses = {tree: _Uses(worlds, tree) for tree in ("merged", "base", *PARENTS)}
+    views = [view for path in worlds.paths if not is_test(path) and (view := worlds.merged.view(path))]
+    names = frozenset(name.rpartition(".")[2] for view in views for name in _definitions(view))
+    uses = {tree: _Uses(worlds, tree, names) for tree in ("merged", "base", *PARENTS)}
     for path in worlds.paths:
         now = worlds.merged.view(path)
         if now is None or now.outline.error or is_test(path):
@@ -106,10 +108,11 @@ def _unread(path: str, name: str, line: int, side: Side | None) -> Break:
 
 
 class _Uses:
-    """Which words stand where in one tree."""
+    """Where some names stand as words in one tree."""
 
-    def __init__(self, worlds: FourWorlds, tree: str) -> None:
+    def __init__(self, worlds: FourWorlds, tree: str, names: frozenset[str]) -> None:
         self._worlds = worlds
+        self._names = names
         self._tree = tree
         self._files: Counter[str] | None = None
 
@@ -120,7 +123,7 @@ class _Uses:
             paths = self._worlds[self._tree].index.paths
             for touched in self._worlds.trees.touched:
                 if touched in paths:
-                    self._files.update(self._worlds.words_of(self._tree, touched))
+                    self._files.update(self._names & self._worlds.words_of(self._tree, touched))
         here = word in self._worlds.words_of(self._tree, path)
         return self._files[word] > here or self._worlds.is_mentioned(word)
 

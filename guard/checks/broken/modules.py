@@ -93,6 +93,7 @@ class ModuleIndex:
         # A directory that holds a package and is none itself is where imports may start (src layouts, sub-projects).
         roots = {posixpath.dirname(package) for package in packages if posixpath.dirname(package) not in packages}
         self._roots = ("", *sorted(root for root in roots if root))
+        self._found: dict[tuple[str, int, str], Target] = {}
 
     def find(self, module: str, level: int, importer: str) -> Target:
         """The module that an import statement of the file `importer` names.
@@ -101,8 +102,14 @@ class ModuleIndex:
             `module` with its path (empty for a namespace package, then `name` is the directory), `missing` where
             the repository holds the package but not this module, `external` for everything else.
         """
+        key = (module, level, posixpath.dirname(importer))
+        known = self._found.get(key)
+        if known is None:
+            known = self._found[key] = self._find(*key)
+        return known
+
+    def _find(self, module: str, level: int, here: str) -> Target:
         parts = module.replace(".", "/")
-        here = posixpath.dirname(importer)
         if level:
             for _ in range(level - 1):
                 here = posixpath.dirname(here)
@@ -124,7 +131,7 @@ class ModuleIndex:
 
     def _under(self, roots: Iterable[str], parts: str) -> Target | None:
         for root in roots:
-            found = self._at(posixpath.join(root, parts))
+            found = self._at(f"{root}/{parts}" if root else parts)
             if found:
                 return found
         return None

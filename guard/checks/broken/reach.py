@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from guard.checks.broken.callees import Callee, callees
@@ -42,7 +41,7 @@ class Reached:
         self._worlds = worlds
         self._changed: frozenset[str] | None = None
         self._found: dict[tuple[str, str], list[Reach]] = {}
-        self._shapes: dict[tuple[str, str], dict[Shape, list[Reach]]] = {}
+        self._suspects: dict[str, list[Reach]] = {}
         self._scopes: dict[tuple[str, str], dict[tuple[str, str], list[Reach]]] = {}
 
     def of(self, tree: str, path: str) -> list[Reach]:
@@ -58,22 +57,19 @@ class Reached:
 
     def suspects(self, path: str) -> list[Reach]:
         """Calls of a file of merged that may reach what differs between merged and a parent, by name."""
-        if self._changed is None:
-            self._changed = changed_names(self._worlds)
-        changed = self._changed
-        return [found for found in self.of("merged", path) if _names(found.call) & changed]
+        known = self._suspects.get(path)
+        if known is None:
+            if self._changed is None:
+                self._changed = changed_names(self._worlds)
+            changed = self._changed
+            known = [found for found in self.of("merged", path) if _may_reach(found.call, changed)]
+            self._suspects[path] = known
+        return known
 
     def alike(self, tree: str, path: str, call: Call) -> list[Reach]:
         """Calls of the version of merged's file `path` in another tree that have the same scope, callee and shape."""
-        there = self._worlds.path_in(tree, path)
-        if there is None:
-            return []
-        known = self._shapes.get((tree, there))
-        if known is None:
-            known = self._shapes[tree, there] = {}
-            for found in self.of(tree, there):
-                known.setdefault(shape(found.call), []).append(found)
-        return known.get(shape(call), [])
+        wanted = shape(call)
+        return [found for found in self.in_scope(tree, path, call) if shape(found.call) == wanted]
 
     def in_scope(self, tree: str, path: str, call: Call) -> list[Reach]:
         """Calls of a callee of the same last name in the same scope of another tree."""
@@ -99,12 +95,15 @@ class Reached:
         return state
 
 
-def _names(call: Call) -> set[str]:
-    """Names by which a call may reach a changed definition."""
-    names = {re.split(r"[.|]", call.root.text)[-1], *call.path[-2:]}
-    if call.root.kind == "super":
-        names.add("super")
-    return names
+def _may_reach(call: Call, changed: frozenset[str]) -> bool:
+    """Whether a name by which a call reaches its callee is a changed one: of its last two names, or of its root."""
+    path = call.path
+    if path and (path[-1] in changed or (len(path) > 1 and path[-2] in changed)):
+        return True
+    kind, text = call.root
+    if kind not in {"global", "local"}:
+        text = text.rpartition("|")[2].rpartition(".")[2]
+    return text in changed or (kind == "super" and "super" in changed)
 
 
 def shape(call: Call) -> Shape:
