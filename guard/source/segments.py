@@ -51,6 +51,28 @@ def outline(data: bytes, memo: SegmentMemo) -> ModuleOutline:
     return ModuleOutline(tuple(parts), words=frozenset(_WORD.findall(text)))
 
 
+def speaking(data: bytes, word: str, memo: SegmentMemo) -> tuple[tuple[int, Segment], ...]:
+    """The segments of a file that hold a word, with their lines; all of them where it cannot be cut without a doubt."""
+    try:
+        pieces = split(decode(data).text)
+    except NotAnalysedError:
+        return ()
+    if any(chunk.count(quotes) % 2 for _, chunk in pieces for quotes in ('"""', "'''")):
+        return outline(data, memo).parts
+    try:
+        return tuple((offset, _segment(chunk, memo)) for offset, chunk in pieces if word in chunk)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return outline(data, memo).parts
+
+
+def words(data: bytes) -> frozenset[str]:
+    """All words in a file; none where it cannot be read."""
+    try:
+        return frozenset(_WORD.findall(decode(data).text)) if len(data) <= LARGEST else frozenset()
+    except NotAnalysedError:
+        return frozenset()
+
+
 def _parts(text: str, memo: SegmentMemo) -> list[tuple[int, Segment]]:
     try:
         return [(offset, _segment(chunk, memo)) for offset, chunk in split(text)]

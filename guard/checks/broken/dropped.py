@@ -52,7 +52,7 @@ def _places(comparison: Comparison, path: str) -> set[tuple[str, str]]:
     worlds = comparison.worlds
     now = worlds.merged.view(path)
     has = {id(segment) for _, segment in now.outline.parts} if now else set()
-    places = set()
+    places: set[tuple[str, str]] = set()
     for tree in PARENTS:
         there = worlds.path_in(tree, path)
         view = worlds[tree].view(there) if there else None

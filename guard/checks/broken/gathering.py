@@ -12,7 +12,7 @@ from guard.checks.broken.world import World
 from guard.history.trees import TREES, FourTrees
 from guard.source.collection import uncollected
 from guard.source.outline import ModuleOutline
-from guard.source.segments import SegmentMemo, outline
+from guard.source.segments import SegmentMemo, outline, speaking, words
 
 # Below this many bytes a second process costs more than it saves.
 _WORTH_A_PROCESS = 400_000
@@ -57,6 +57,7 @@ class FourWorlds:
         self.outlines: Outlines = _outlines(trees, touched, jobs)
         self._memo = SegmentMemo()
         self._rest: frozenset[str] | None = None
+        self._words: dict[str, frozenset[str]] = {}
         self.paths = tuple(path for path in touched if path in trees.merged)
         self._worlds = {name: World(name, getattr(trees, name), self._reader(name)) for name in TREES}
         self._renames = {name: _renames(trees, name) for name in TREES if name != "merged"}
@@ -76,9 +77,23 @@ class FourWorlds:
         return self._renames[tree].get(path)
 
     def words_of(self, tree: str, path: str) -> frozenset[str]:
-        """All words in a file."""
-        view = self._worlds[tree].view(path)
-        return view.outline.words if view else frozenset()
+        """All words in a file, which is not parsed for them."""
+        entry = getattr(self.trees, tree).get(path)
+        if entry is None or entry.kind == "submodule":
+            return frozenset()
+        known = self.outlines.get(entry.sha)
+        if known is not None:
+            return known.words
+        if entry.sha not in self._words:
+            self._words[entry.sha] = words(self.trees.read(entry.sha))
+        return self._words[entry.sha]
+
+    def gives(self, path: str, name: str) -> bool:
+        """Whether a file of merged gives an attribute of this name to some object; only what speaks of it is read."""
+        sha = self.trees.merged[path].sha
+        known = self.outlines.get(sha)
+        parts = known.parts if known is not None else speaking(self.trees.read(sha), name, self._memo)
+        return any(name in segment.attributes for _, segment in parts)
 
     def mentions(self, words: Iterable[str]) -> list[str]:
         """Python files of merged that no tree changed and that hold one of the words."""
@@ -123,16 +138,16 @@ class FourWorlds:
         return frozenset(word.decode("ascii").replace("-", "_") for word in found)
 
     def _reader(self, name: str) -> Callable[[str], ModuleOutline]:
-        entries = getattr(self.trees, name)
+        entries, read, outlines, memo = getattr(self.trees, name), self.trees.read, self.outlines, self._memo
 
-        def read(path: str) -> ModuleOutline:
+        def outline_of(path: str) -> ModuleOutline:  # knows nothing of the four worlds: no cycle keeps them alive
             sha = entries[path].sha
-            known = self.outlines.get(sha)
+            known = outlines.get(sha)
             if known is None:
-                known = self.outlines[sha] = outline(self.trees.read(sha), self._memo)
+                known = outlines[sha] = outline(read(sha), memo)
             return known
 
-        return read
+        return outline_of
 
 
 def _is_python(path: str) -> bool:

@@ -25,12 +25,8 @@ class Givers:
                     for attribute in segment.attributes:
                         self._files.setdefault(attribute, []).append(path)
         if name not in self._untouched:
-            found = []
-            for path in self._worlds.mentions([name]):
-                view = self._worlds.merged.view(path)
-                if view and any(name in segment.attributes for _, segment in view.outline.parts):
-                    found.append(path)
-            self._untouched[name] = found
+            paths = self._worlds.mentions([name])
+            self._untouched[name] = [path for path in paths if self._worlds.gives(path, name)]
         return [*self._files.get(name, ()), *self._untouched[name]]
 
     def anywhere(self, name: str, *, tests: bool) -> bool:
