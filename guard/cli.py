@@ -76,15 +76,20 @@ def guard() -> None:
 
 
 def _end_tidily() -> None:
-    """Let a termination request unwind the run, so that no process and no temporary folder is left."""
+    """Let a termination request unwind the run, so that no process and no temporary folder is left.
+
+    A forked process ends at once and in silence: the one that started it tells what happened.
+    """
     owner = os.getpid()
 
     def end(number: int, _frame: FrameType | None) -> None:
         if os.getpid() != owner:
             os._exit(128 + number)
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
         sys.exit(128 + number)
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, end)
 
 
