@@ -33,6 +33,7 @@ VERBS: dict[str, str] = {
 
 EXIT_ERROR = 2
 EXIT_NOTHING_CHECKED = 3
+_PATIENCE_SECONDS = 1.0  # for a process that was told to end
 
 
 class _ReaderGoneError(Exception):
@@ -85,12 +86,27 @@ def _end_tidily() -> None:
     def end(number: int, _frame: FrameType | None) -> None:
         if os.getpid() != owner:
             os._exit(128 + number)
+        if "multiprocessing" in sys.modules:
+            _end_children()
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         sys.exit(128 + number)
 
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, end)
+
+
+def _end_children() -> None:
+    """End the forked processes: this one would wait for them, and a signal is lost on one that was only just forked."""
+    import multiprocessing
+
+    children = multiprocessing.active_children()
+    for process in children:
+        process.terminate()
+    for process in children:
+        process.join(_PATIENCE_SECONDS)
+        if process.is_alive():
+            process.kill()
 
 
 def _nowhere() -> TextIO:
