@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from guard.source.expressions import dotted
 from guard.source.outline import (
@@ -26,6 +27,25 @@ _PATCHES = {"patch", "setattr", "delattr", "import_module", "import_string"}
 _TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*){2,}")
 _SPECIAL = _NAMESPACES | _REGISTERED | _PATCHES | {"add_argument", "getattr", "hasattr", "namedtuple", "update", "vars"}
 _LONGEST_TEXT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Methods:
+    """Some methods of a class, surveyed without the rest of it, and what they say of the class.
+
+    Attributes:
+        members: names that they bind in the class, with their line.
+        asked: names that the class's own body is asked for, by decorators, defaults and annotations.
+        stored, types, dynamic: see `ClassOutline`.
+    """
+
+    segment: Segment
+    members: dict[str, int]
+    asked: frozenset[str]
+    stored: dict[str, int]
+    types: dict[str, str]
+    dynamic: bool
+
 
 Lookup = Callable[[str], Root | None]
 
@@ -72,6 +92,19 @@ class Ledger:
             frozenset(self._probed),
             tuple(self._targets),
             tuple(self._repeated),
+        )
+
+    def methods(self, scope: Scope, owner: str, members: dict[str, int]) -> Methods:
+        """Everything noted of methods of the class `owner`, with what the module's own scope was left with."""
+        self._attributes.update(members)
+        segment = self.segment(scope)
+        return Methods(
+            segment,
+            members,
+            asked_for(segment, owner),
+            self._stored.get(owner, {}),
+            self._types.get(owner, {}),
+            owner in self._dynamic,
         )
 
     def text_of(self, node: ast.AST) -> str:
@@ -151,7 +184,6 @@ class Ledger:
                 self._types.get(qualname, {}),
                 dynamic,
                 node.lineno,
-                node.end_lineno or node.lineno,
                 flags,
             )
         )
@@ -248,6 +280,11 @@ class Ledger:
                 if key.value in seen:
                     self._repeated.append((repr(key.value), scope.qualname, key.lineno))
                 seen.add(key.value)
+
+
+def asked_for(segment: Segment, scope: str) -> frozenset[str]:
+    """Names that code of a scope itself reads and that nothing around it binds."""
+    return frozenset(read.name for read in segment.reads if read.scope == scope)
 
 
 def is_options(name: str) -> bool:

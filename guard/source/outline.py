@@ -124,7 +124,6 @@ class FunctionOutline:
     parameters: tuple[Parameter, ...]
     decorators: tuple[str, ...]
     line: int
-    end_line: int
     returns: tuple[int, ...]
     flags: int
     generator: bool = False
@@ -152,7 +151,6 @@ class ClassOutline:
     types: dict[str, str]
     dynamic: bool
     line: int
-    end_line: int
     flags: int
 
     def fields_without_lines(self) -> tuple[tuple[str, bool], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from guard.source.bindings import Ledger, arity, value_root
+from guard.source.bindings import Ledger, Methods, arity, value_root
 from guard.source.expressions import class_of, decorator_name, last_name
 from guard.source.outline import Flag, FunctionOutline, Import, Root, Segment
 from guard.source.scopes import NO_NAME, UNKNOWN, Scope, global_root
@@ -19,6 +19,22 @@ def survey(tree: ast.Module, text: str) -> Segment:
     for statement in tree.body:
         reader.visit(statement)
     return reader.ledger.segment(reader.scope)
+
+
+def survey_methods(body: list[ast.stmt], text: str, owner: str) -> Methods:
+    """The facts of some methods of a top-level class, read without the rest of it.
+
+    Arguments:
+        body: their definitions, parsed.
+        text: the source that was parsed.
+        owner: name of the class.
+    """
+    reader = _Reader(text)
+    inside = reader.scope = Scope("class", owner, reader.scope)
+    reader.each(body)
+    reader.leave(inside)
+    members = {statement.name: statement.lineno for statement in reversed(body) if hasattr(statement, "name")}
+    return reader.ledger.methods(reader.scope, owner, members)
 
 
 class _Reader(Walk):
@@ -252,7 +268,7 @@ class _Reader(Walk):
         self.each(node.body)
         returns, generator = tuple(sorted(self.returns)), self.generator
         self.block, self.flags, self.returns, self.generator = saved
-        self._leave(inside)
+        self.leave(inside)
         shape = parameters(arguments, self.ledger.text_of)
         self.ledger.functions.append(
             FunctionOutline(
@@ -261,7 +277,6 @@ class _Reader(Walk):
                 shape,
                 decorators,
                 node.lineno,
-                node.end_lineno or node.lineno,
                 returns,
                 self.flags | (Flag.CONDITIONAL if self.block else 0),
                 generator,
@@ -281,7 +296,7 @@ class _Reader(Walk):
             if extra:
                 inside.bind(extra.arg)
         self.visit(node.body)
-        self._leave(inside)
+        self.leave(inside)
 
     def _ClassDef(self, node: ast.ClassDef) -> None:  # noqa: N802
         self.each(node.decorator_list)
@@ -296,7 +311,7 @@ class _Reader(Walk):
         self.block = ""
         self.each(node.body)
         self.block, self.flags = saved
-        self._leave(inside)
+        self.leave(inside)
         self.ledger.class_outline(node, inside, decorators, self.flags)
 
     def _enter(self, kind: str, name: str, owner: str, type_parameters: Iterable[ast.AST] = ()) -> Scope:
@@ -306,7 +321,8 @@ class _Reader(Walk):
         self.scope = Scope(kind, qualname, self.scope, owner)
         return self.scope
 
-    def _leave(self, scope: Scope) -> None:
+    def leave(self, scope: Scope) -> None:
+        """Close a scope and go back to the one around it."""
         scope.close(self.ledger.keep)
         self.scope = scope.parent or scope
 
@@ -323,7 +339,7 @@ class _Reader(Walk):
             self.visit(node.value)
         else:
             self.visit(node.elt)
-        self._leave(inside)
+        self.leave(inside)
 
     _ListComp = _SetComp = _GeneratorExp = _DictComp = _comprehension
 

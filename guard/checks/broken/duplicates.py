@@ -60,7 +60,8 @@ def slots(view: ModuleView) -> dict[Slot, list[Copy]]:
     for offset, segment in view.outline.parts:
         for binding in segment.bindings:
             if _counts(binding):
-                slot = Slot(binding.scope, binding.block, binding.name, binding.kind)
+                block = f"{offset}{binding.block}" if binding.block else ""  # blocks are told apart inside a segment
+                slot = Slot(binding.scope, block, binding.name, binding.kind)
                 found.setdefault(slot, []).append(Copy(offset + binding.line, binding.text))
     return found
 

@@ -12,7 +12,7 @@ from guard.checks.broken.world import World
 from guard.history.trees import TREES, FourTrees
 from guard.source.collection import uncollected
 from guard.source.outline import ModuleOutline
-from guard.source.segments import SegmentMemo, outline, speaking, words
+from guard.source.segments import SegmentMemo, outline, outlines, speaking, words
 
 # Below this many bytes a second process costs more than it saves.
 _WORTH_A_PROCESS = 400_000
@@ -229,7 +229,5 @@ def _read_share(trees: FourTrees, share: list[list[str]]) -> Outlines:
     found: Outlines = {}
     with uncollected():
         for shas in share:
-            memo = SegmentMemo()
-            for sha in shas:
-                found[sha] = outline(trees.read(sha), memo)
+            found.update(zip(shas, outlines([trees.read(sha) for sha in shas]), strict=True))
     return found
