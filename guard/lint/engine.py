@@ -51,21 +51,15 @@ def lint_sources(
         findings in order of path and place; an outcome for each file that was not analysed.
     """
     files = list(sources)
-    store = store if store is not None else NullStore()
-    linter = FileLinter(rules, project, seconds_per_file)
-    results: list[FileResult | None] = [None] * len(files)
-    keys = [f"{rules.digest}:{file.path}:{digest(file.data)}" for file in files]
-    states: dict[str, str] = {}
-    for i, key in enumerate(keys):
-        kept = store.get(CHECK, key)
-        known = from_bytes(kept) if kept is not None else None
-        if known is not None and _stands(known, project, states):
-            results[i] = known
+    kept = _Kept(rules, project, store) if store is not None and not isinstance(store, NullStore) else None
+    linter = FileLinter(rules, project, seconds_per_file, dependencies=kept is not None)
+    results = [kept.result(file) if kept is not None else None for file in files]
     missing = [i for i, result in enumerate(results) if result is None]
     fresh = spread([files[i] for i in missing], linter.lint, jobs if len(missing) >= MANY else 1)
     for i, result in zip(missing, fresh, strict=True):
         results[i] = result
-        store.put(CHECK, keys[i], to_bytes(result))
+        if kept is not None:
+            kept.keep(files[i], result)
     done = [result for result in results if result is not None]
     findings = sorted(
         (finding for result in done for finding in result.findings), key=lambda f: (f.path, f.line, f.column, f.code)
@@ -73,26 +67,53 @@ def lint_sources(
     return LintResult(tuple(findings), tuple(r.outcome for r in done if r.outcome is not None), len(files))
 
 
-def _stands(result: FileResult, project: ProjectIndex | None, states: dict[str, str]) -> bool:
-    """Whether everything that a kept result depended on is as it was."""
-    if not result.depends:
-        return True
-    if project is None:
-        return False
-    for dependency, then in result.depends.items():
-        if dependency not in states:
-            states[dependency] = project.state(dependency)
-        if states[dependency] != then:
+class _Kept:
+    """Results of earlier runs, as long as everything they depended on is as it was."""
+
+    def __init__(self, rules: RuleSet, project: ProjectIndex | None, store: FactStore) -> None:
+        self.rules = rules
+        self.project = project
+        self.store = store
+        self._states: dict[str, str] = {}
+
+    def _key(self, file: Source) -> str:
+        return f"{self.rules.digest}:{file.path}:{digest(file.data)}"
+
+    def result(self, file: Source) -> FileResult | None:
+        """What is kept of a file, None where nothing is or where it no longer holds."""
+        data = self.store.get(CHECK, self._key(file))
+        known = from_bytes(data) if data is not None else None
+        return known if known is not None and self._stands(known) else None
+
+    def keep(self, file: Source, result: FileResult) -> None:
+        """Keep a result for the next run."""
+        self.store.put(CHECK, self._key(file), to_bytes(result))
+
+    def _stands(self, result: FileResult) -> bool:
+        if not result.depends:
+            return True
+        if self.project is None:
             return False
-    return True
+        for dependency, then in result.depends.items():
+            if dependency not in self._states:
+                self._states[dependency] = self.project.state(dependency)
+            if self._states[dependency] != then:
+                return False
+        return True
 
 
 class FileLinter:
-    """Lints one file after another with the same rules and project."""
+    """Lints one file after another with the same rules and project.
 
-    def __init__(self, rules: RuleSet, project: ProjectIndex | None, seconds: float) -> None:
+    `dependencies` says whether a result tells what it depended on: finding that out costs, and only a store asks.
+    """
+
+    def __init__(
+        self, rules: RuleSet, project: ProjectIndex | None, seconds: float, *, dependencies: bool = True
+    ) -> None:
         self.project = project
         self.seconds = seconds
+        self._dependencies = dependencies
         self._prefilter = Prefilter(rules)
         self._complete = rules.complete
         self._active = {key: rule.id for rule in rules for key in (rule.id, rule.name)}
@@ -117,7 +138,7 @@ class FileLinter:
             # One file must not end the run; the reason names the defect so that it can be reported.
             return self._not(source, Status.FAILED, f"{type(problem).__name__}: {problem}")
         depends: dict[str, str] = {}
-        if self.project is not None:
+        if self.project is not None and self._dependencies:
             depends = {key: self.project.state(key) for key in sorted(self.project.touched)}
         return FileResult(tuple(findings), None, depends)
 
@@ -159,7 +180,7 @@ def deadline(seconds: float) -> Callable[[], None]:
     def tick() -> None:
         nonlocal count
         count += 1
-        if count % 64 == 0 and time.thread_time() > end:
+        if count % 256 == 0 and time.thread_time() > end:
             raise NotAnalysedError(f"took longer than {seconds:g} s")
 
     return tick

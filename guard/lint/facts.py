@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property
 
 from guard.errors import NotAnalysedError
@@ -77,19 +78,22 @@ class FileFacts:
             current = self.parents.get(current)
         return current
 
-    def ancestors(self, node: ast.AST) -> list[ast.AST]:
-        """Everything around a node, nearest first."""
+    def _around(self, node: ast.AST) -> Iterator[ast.AST]:
         start: ast.AST = self._adopted.get(node, node)
-        found: list[ast.AST] = [start] if start is not node else []
+        if start is not node:
+            yield start
         current = self.parents.get(start)
         while current is not None:
-            found.append(current)
+            yield current
             current = self.parents.get(current)
-        return found
+
+    def ancestors(self, node: ast.AST) -> list[ast.AST]:
+        """Everything around a node, nearest first."""
+        return list(self._around(node))
 
     def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The nearest `def` around a node."""
-        for above in self.ancestors(node):
+        for above in self._around(node):
             if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
                 return above
         return None
@@ -104,7 +108,7 @@ class FileFacts:
 
     def class_(self, node: ast.AST) -> ast.ClassDef | None:
         """The nearest class around a node."""
-        return next((above for above in self.ancestors(node) if isinstance(above, ast.ClassDef)), None)
+        return next((above for above in self._around(node) if isinstance(above, ast.ClassDef)), None)
 
     def symbol(self, node: ast.AST) -> str:
         """Dotted name, inside the file, of the smallest definition around a node; `<module>` at top level."""

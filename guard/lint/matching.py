@@ -12,6 +12,7 @@ from guard.lint.calls import Calls, Certainty
 from guard.lint.definitions import Definitions
 from guard.lint.facts import FileFacts
 from guard.lint.language import Clause, Condition, Has, Rule, ValueTest, flat
+from guard.lint.patterns import dotted
 from guard.lint.surroundings import Surroundings, position
 from guard.lint.tree import TreeQuestions
 from guard.lint.unify import Bindings, Unifier
@@ -230,10 +231,14 @@ class Matcher:
 
 
 def text_of(node: ast.AST) -> str:
-    """Source text of a node, as Python writes it."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
+    """Source text of a node, as Python writes it; of a string its value."""
+    # Most are names and numbers; the general way makes a writer for each.
+    name = dotted(node)
+    if name is not None:
+        return name
     try:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | int | None):
+            return str(node.value)
         return ast.unparse(node)
     except (RecursionError, AttributeError, ValueError):
         return type(node).__name__

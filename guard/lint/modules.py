@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from guard.lint.nodes import BLOCKS
 from guard.lint.patterns import dotted
 
 _SOURCE_ROOTS = frozenset({"src", "lib", "python"})
@@ -93,10 +94,8 @@ def module_facts(tree: ast.Module, module: str, package: bool) -> ModuleFacts:
             target = node.targets[0]
             if len(node.targets) == 1 and isinstance(target, ast.Name):
                 aliases.append((target.id, node.value))
-        elif isinstance(node, ast.stmt):
-            stack.extend((child, top) for child in ast.iter_child_nodes(node) if _holds_statements(child))
-        elif isinstance(node, ast.ExceptHandler | ast.match_case):
-            stack.extend((child, top) for child in node.body)
+        else:
+            stack.extend((child, top) for name in BLOCKS[node.__class__] for child in getattr(node, name))
     for name, value in aliases:
         text = dotted(value)
         if text and "." in text and name not in facts.imports:
@@ -104,10 +103,6 @@ def module_facts(tree: ast.Module, module: str, package: bool) -> ModuleFacts:
             if root in facts.imports:
                 facts.imports[name] = f"{facts.imports[root]}.{rest}"
     return facts
-
-
-def _holds_statements(node: ast.AST) -> bool:
-    return isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case)
 
 
 def _class_facts(node: ast.ClassDef) -> ClassFacts:

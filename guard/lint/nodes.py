@@ -18,7 +18,8 @@ _INNER = {
     kind: () if issubclass(kind, _LEAVES) else tuple(name for name in kind._fields if name not in _NO_NODES)
     for kind in _KINDS
 }
-_BLOCKS = {
+# Fields of statements, handlers and cases that hold statements, handlers and cases.
+BLOCKS = {
     kind: tuple(name for name in kind._fields if name in {"body", "handlers", "orelse", "finalbody", "cases"})
     for kind in _KINDS
     if not issubclass(kind, ast.expr)
@@ -65,7 +66,7 @@ def statements(scope: ast.AST) -> list[ast.AST]:
     """A statement and all those inside it, level by level, as `ast.walk` meets them; with handlers and cases."""
     found = [scope]
     for node in found:
-        for name in _BLOCKS[node.__class__]:
+        for name in BLOCKS[node.__class__]:
             found += getattr(node, name)
     return found
 
