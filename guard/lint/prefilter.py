@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from guard.lint.language import Clause, Condition, Place, Rule
 from guard.lint.patterns import Pattern
+from guard.lint.texts import TextTest
 
 # Ways in which a file can meet one need; in each of them it holds all these words.
 Need = tuple[frozenset[bytes], ...]
@@ -78,7 +78,7 @@ class _Test:
     places: tuple[Place, ...]
     needs: tuple[Need, ...]
     inside: tuple[bytes, ...]
-    text: re.Pattern[bytes] | None
+    text: TextTest | None
 
     @classmethod
     def of(cls, rule: Rule, clause: Clause) -> _Test:
@@ -87,7 +87,7 @@ class _Test:
             tuple(place for place in (rule.in_, clause.in_) if place is not None),
             tuple(clause_needs(clause)),
             tuple(word.encode() for word in clause.words),
-            re.compile(clause.text.encode()) if clause.text is not None else None,
+            TextTest.of(clause.text) if clause.text is not None else None,
         )
 
 
@@ -122,7 +122,7 @@ class _File:
         # Expressions over lines are written for newlines; other line ends are rare enough to be let through.
         self._unusual = b"\r" in data
         self._places: dict[Place, bool] = {}
-        self._texts: dict[re.Pattern[bytes], bool] = {}
+        self._texts: dict[TextTest, bool] = {}
 
     @cached_property
     def _words(self) -> frozenset[bytes]:
@@ -145,7 +145,7 @@ class _File:
     def _meets(self, need: Need) -> bool:
         return any(map(self._words.issuperset, need))
 
-    def _says(self, text: re.Pattern[bytes]) -> bool:
+    def _says(self, text: TextTest) -> bool:
         if text not in self._texts:
-            self._texts[text] = self._unusual or text.search(self.data) is not None
+            self._texts[text] = self._unusual or text.found(self.data)
         return self._texts[text]
