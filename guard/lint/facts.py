@@ -12,8 +12,7 @@ from guard.lint.nodes import NodeIndex, descend, parents_of
 from guard.lint.patterns import dotted
 from guard.lint.project import ProjectIndex
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Deeper trees than any hand-written code; the recursive part of matching stays far below Python's own limit.
 MAX_DEPTH = 220
 
@@ -94,7 +93,7 @@ class FileFacts:
     def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The nearest `def` around a node."""
         for above in self._around(node):
-            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(above, _DEFS):
                 return above
         return None
 
@@ -102,7 +101,7 @@ class FileFacts:
         """The outermost function around a node, else the module: the scope in which order of calls is judged."""
         best: ast.AST = self.tree
         for above in self.ancestors(node):
-            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(above, _DEFS):
                 best = above
         return best
 

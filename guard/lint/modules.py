@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from guard.lint.nodes import BLOCKS
 from guard.lint.patterns import dotted
 
+_DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SOURCE_ROOTS = frozenset({"src", "lib", "python"})
 
 
@@ -82,7 +83,7 @@ def module_facts(tree: ast.Module, module: str, package: bool) -> ModuleFacts:
                     facts.stars.append(origin)
                 else:
                     facts.imports[item.asname or item.name] = f"{origin}.{item.name}" if origin else item.name
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        elif isinstance(node, _DEFS):
             if top:
                 facts.functions[node.name] = node
             stack.extend((child, False) for child in node.body)
@@ -95,7 +96,8 @@ def module_facts(tree: ast.Module, module: str, package: bool) -> ModuleFacts:
             if len(node.targets) == 1 and isinstance(target, ast.Name):
                 aliases.append((target.id, node.value))
         else:
-            stack.extend((child, top) for name in BLOCKS[node.__class__] for child in getattr(node, name))
+            for name in BLOCKS[node.__class__]:
+                stack += [(child, top) for child in getattr(node, name)]
     for name, value in aliases:
         text = dotted(value)
         if text and "." in text and name not in facts.imports:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from guard.lint.patterns import Pattern, hole_name
@@ -97,9 +98,9 @@ class NodeIndex:
     """
 
     def __init__(self, nodes: Iterable[ast.AST], imports: Mapping[str, str]) -> None:
-        self.by_type: dict[type[ast.AST], list[ast.AST]] = {}
+        self.by_type: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
         for node in nodes:
-            self.by_type.setdefault(type(node), []).append(node)
+            self.by_type[node.__class__].append(node)
         self._imports = imports
         self._detailed: dict[type[ast.AST], dict[type[ast.AST], list[ast.AST]]] = {}
         self._named: dict[type[ast.AST], dict[str, list[ast.AST]]] = {}

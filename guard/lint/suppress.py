@@ -30,6 +30,9 @@ def allows(text: str) -> list[Allow]:
     """All suppression comments of a program; one on a line of its own covers the next line of code."""
     found: list[Allow] = []
     waiting: list[Allow] = []
+    # Reading all tokens costs more than most rules do, and few programs hold such a text at all.
+    if _ALLOW.search(text) is None:
+        return []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from guard.lint.facts import FileFacts
 from guard.lint.nodes import NodeIndex
 from guard.lint.patterns import HOLE, Pattern, any_name, dotted, hole_name
 
 Bindings = dict[str, ast.AST]
+_NAMES = (ast.Attribute, ast.Name)
 _COMMUTING = (ast.Mult, ast.Add, ast.BitAnd, ast.BitOr)
 _SKIPPED = frozenset({"ctx", "type_comment", "kind", "lineno", "col_offset", "end_lineno", "end_col_offset"})
 
@@ -91,27 +94,22 @@ class Unifier:
         return None
 
     def _node(self, pattern: ast.AST, node: ast.AST, env: Bindings) -> bool:
-        hole = hole_name(pattern)
-        if hole is not None:
-            return self._fill(hole, node, env)
-        word = any_name(pattern)
-        if word is not None:
-            return self._last_name(node) == word
-        if isinstance(pattern, ast.Attribute | ast.Name):
-            return self._name(pattern, node, env)
-        if isinstance(pattern, ast.Call):
-            return isinstance(node, ast.Call) and self._call(pattern, node, env)
-        if isinstance(pattern, ast.Constant) and pattern.value is ...:
-            return True
-        if isinstance(pattern, ast.Constant) and isinstance(pattern.value, str):
-            return isinstance(node, ast.Constant) and node.value == pattern.value
-        if isinstance(pattern, ast.Expr) and not isinstance(node, ast.Expr):
-            return self._node(pattern.value, node, env)
-        if type(pattern) is not type(node):
-            return False
-        if isinstance(pattern, ast.BinOp) and isinstance(node, ast.BinOp):
-            return self._binary(pattern, node, env)
-        return self._fields(pattern, node, env)
+        return _way(pattern)(self, pattern, node, env)
+
+    def _hole(self, pattern: ast.Name, node: ast.AST, env: Bindings) -> bool:
+        return self._fill(pattern.id[len(HOLE) :], node, env)
+
+    def _any_of_name(self, pattern: ast.Attribute, node: ast.AST, _env: Bindings) -> bool:
+        return self._last_name(node) == pattern.attr
+
+    def _anything(self, _pattern: ast.AST, _node: ast.AST, _env: Bindings) -> bool:
+        return True
+
+    def _string(self, pattern: ast.Constant, node: ast.AST, _env: Bindings) -> bool:
+        return isinstance(node, ast.Constant) and bool(node.value == pattern.value)
+
+    def _expression(self, pattern: ast.Expr, node: ast.AST, env: Bindings) -> bool:
+        return self._node(pattern.value, node.value if isinstance(node, ast.Expr) else node, env)
 
     def _fill(self, hole: str, node: ast.AST, env: Bindings) -> bool:
         if hole == "_":
@@ -133,15 +131,16 @@ class Unifier:
         return None
 
     def _name(self, pattern: ast.Attribute | ast.Name, node: ast.AST, env: Bindings) -> bool:
-        text = dotted(pattern)
-        if text is None or HOLE in text:
+        text = _spelt(pattern)
+        if text is None:
             return (
                 isinstance(pattern, ast.Attribute)
                 and isinstance(node, ast.Attribute)
                 and self._word(pattern.attr, node.attr, env)
                 and self._node(pattern.value, node.value, env)
             )
-        if not isinstance(node, ast.Attribute | ast.Name):
+        # Under whatever name a thing was imported, the last part of an attribute stays.
+        if not isinstance(node, _NAMES) or (isinstance(node, ast.Attribute) and not text.endswith(node.attr)):
             return False
         if dotted(node) == text:
             return True
@@ -160,8 +159,8 @@ class Unifier:
             return self._fill(pattern[len(HOLE) :], ast.Constant(word), env)
         return pattern == word
 
-    def _call(self, pattern: ast.Call, node: ast.Call, env: Bindings) -> bool:
-        if not self._node(pattern.func, node.func, env):
+    def _call(self, pattern: ast.Call, node: ast.AST, env: Bindings) -> bool:
+        if not isinstance(node, ast.Call) or not self._node(pattern.func, node.func, env):
             return False
         wanted = list(pattern.args)
         rest = bool(wanted) and isinstance(wanted[-1], ast.Constant) and wanted[-1].value is ...
@@ -178,8 +177,8 @@ class Unifier:
                 return False
         return rest or not (keywords or any(k.arg is None for k in node.keywords))
 
-    def _binary(self, pattern: ast.BinOp, node: ast.BinOp, env: Bindings) -> bool:
-        if type(pattern.op) is not type(node.op):
+    def _binary(self, pattern: ast.BinOp, node: ast.AST, env: Bindings) -> bool:
+        if not isinstance(node, ast.BinOp) or type(pattern.op) is not type(node.op):
             return False
         trial = dict(env)
         if self._node(pattern.left, node.left, trial) and self._node(pattern.right, node.right, trial):
@@ -193,9 +192,9 @@ class Unifier:
         return False
 
     def _fields(self, pattern: ast.AST, node: ast.AST, env: Bindings) -> bool:
-        for name in pattern._fields:
-            if name in _SKIPPED:
-                continue
+        if type(pattern) is not type(node):
+            return False
+        for name in _compared(pattern):
             one, two = getattr(pattern, name, None), getattr(node, name, None)
             if isinstance(one, list):
                 if not isinstance(two, list):
@@ -241,3 +240,37 @@ class Unifier:
             env.update(trial)
             return True
         return False
+
+
+@functools.cache
+def _compared(pattern: ast.AST) -> tuple[str, ...]:
+    """Fields of a pattern's node that a match compares."""
+    return tuple(name for name in pattern._fields if name not in _SKIPPED)
+
+
+@functools.cache
+def _spelt(pattern: ast.AST) -> str | None:
+    """The dotted name that a pattern asks for, None where a part of it is open. Patterns live as long as rules."""
+    text = dotted(pattern)
+    return None if text is None or HOLE in text else text
+
+
+@functools.cache
+def _way(pattern: ast.AST) -> Callable[[Unifier, Any, ast.AST, Bindings], bool]:
+    """How a node of a pattern is compared: looked up for every node that it meets, so told once."""
+    if hole_name(pattern) is not None:
+        return Unifier._hole
+    if any_name(pattern) is not None:
+        return Unifier._any_of_name
+    if isinstance(pattern, ast.Constant) and pattern.value is ...:
+        return Unifier._anything
+    if isinstance(pattern, ast.Constant) and isinstance(pattern.value, str):
+        return Unifier._string
+    ways: dict[type[ast.AST], Callable[[Unifier, Any, ast.AST, Bindings], bool]] = {
+        ast.Attribute: Unifier._name,
+        ast.Name: Unifier._name,
+        ast.Call: Unifier._call,
+        ast.Expr: Unifier._expression,
+        ast.BinOp: Unifier._binary,
+    }
+    return ways.get(type(pattern), Unifier._fields)
