@@ -74,7 +74,6 @@ class _Kept:
         self.rules = rules
         self.project = project
         self.store = store
-        self._states: dict[str, str] = {}
 
     def _key(self, file: Source) -> str:
         return f"{self.rules.digest}:{file.path}:{digest(file.data)}"
@@ -92,14 +91,8 @@ class _Kept:
     def _stands(self, result: FileResult) -> bool:
         if not result.depends:
             return True
-        if self.project is None:
-            return False
-        for dependency, then in result.depends.items():
-            if dependency not in self._states:
-                self._states[dependency] = self.project.state(dependency)
-            if self._states[dependency] != then:
-                return False
-        return True
+        project = self.project
+        return project is not None and all(project.state(key) == then for key, then in result.depends.items())
 
 
 class FileLinter:

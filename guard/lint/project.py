@@ -50,6 +50,7 @@ class ProjectIndex:
         self._listing = paths
         self._modules: dict[str, ModuleFacts | None] = {}
         self._found: dict[str, tuple[str, ...]] = {}
+        self._states: dict[str, str] = {}
         self.touched: set[str] = set()
 
     @classmethod
@@ -213,7 +214,12 @@ class ProjectIndex:
         return self._found[word]
 
     def state(self, dependency: str) -> str:
-        """What a dependency noted in `touched` looks like now: equal strings mean equal answers."""
+        """What a dependency noted in `touched` looks like: equal strings mean equal answers."""
+        if dependency not in self._states:
+            self._states[dependency] = self._state(dependency)
+        return self._states[dependency]
+
+    def _state(self, dependency: str) -> str:
         kind, _, key = dependency.partition(":")
         if kind == "module":
             return self.locate(key) or "-"
