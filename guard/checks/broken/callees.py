@@ -52,7 +52,14 @@ def callees(world: World, path: str, call: Call) -> list[Callee]:
 
 
 def of_target(world: World, target: Target) -> list[Callee]:
-    """The signatures of a function, a class or a callable object."""
+    """The signatures of a function, a class or a callable object; worked out once a target."""
+    known = world.signatures.get(target)
+    if known is None:
+        known = world.signatures[target] = _signatures(world, target)
+    return known
+
+
+def _signatures(world: World, target: Target) -> list[Callee]:
     if target.kind == "function":
         return _functions(world, target)
     if target.kind == "class":

@@ -71,8 +71,9 @@ def _changes(comparison: Comparison, found: Reach, named: Callable[[Side], Set[s
         before = [one for same in comparison.calls.alike(side.value, found.path, found.call) for one in same.reached]
         if len(before) != 1 or before[0].name != callee.name:
             continue
+        known = {one.name: one for one in reversed(before[0].parameters)}
         for parameter in left:
-            was = next((one for one in before[0].parameters if one.name == parameter.name), None)
+            was = known.get(parameter.name)
             if was is None and parameter.name not in named(other):
                 continue
             if _matters(was, parameter) and _made_by(comparison, other, callee, parameter):

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from guard.checks.broken.modules import EXTERNAL, UNKNOWN, ModuleIndex, ModuleView, OutlineOf, Target
 from guard.source.outline import ClassOutline, FunctionOutline, Import, Root
+
+if TYPE_CHECKING:
+    from guard.checks.broken.callees import Callee
 
 _DEEPEST = 12
 _CONSTANTS = {"None", "True", "False"}
@@ -21,6 +25,8 @@ class World:
         self._views: dict[str, ModuleView] = {}
         self._orders: dict[tuple[str, str], tuple[tuple[tuple[str, ClassOutline], ...], bool]] = {}
         self._members: dict[tuple[str, str], Target] = {}
+        self._resolved: dict[tuple[str, Root, tuple[str, ...]], Target] = {}
+        self.signatures: dict[Target, list[Callee]] = {}  # kept by `guard.checks.broken.callees`
 
     def view(self, path: str) -> ModuleView | None:
         """A file of the tree, or None."""
@@ -111,7 +117,11 @@ class World:
 
     def resolve(self, path: str, root: Root, attributes: tuple[str, ...]) -> Target:
         """What a dotted expression in the file at `path` means."""
-        return self.follow(self.start(path, root), attributes)
+        key = (path, root, attributes)
+        known = self._resolved.get(key)
+        if known is None:
+            known = self._resolved[key] = self.follow(self.start(path, root), attributes)
+        return known
 
     def start(self, path: str, root: Root) -> Target:
         """What the first name of a dotted expression means; instances are `object` targets of their class."""
