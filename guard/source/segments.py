@@ -41,7 +41,7 @@ class SegmentMemo:
     def __init__(self) -> None:
         self.parts: dict[str, Parts] = {}
         self.methods: dict[tuple[str, str], Methods] = {}
-        self.differing: frozenset[str] = frozenset()
+        self.differing: set[str] = set()
 
 
 class _Refused(NamedTuple):
@@ -57,9 +57,8 @@ class _Cut(NamedTuple):
     pieces: list[tuple[int, str]]
 
 
-def outlines(versions: Sequence[bytes]) -> list[ModuleOutline]:
+def outlines(versions: Sequence[bytes], memo: SegmentMemo) -> list[ModuleOutline]:
     """The facts of several versions of one file, see `outline`."""
-    memo = SegmentMemo()
     files = [_cut(data) for data in versions]
     texts: dict[str, set[str]] = {}
     for file in files:
@@ -67,7 +66,7 @@ def outlines(versions: Sequence[bytes]) -> list[ModuleOutline]:
             name = _class_name(chunk)
             if name:
                 texts.setdefault(name, set()).add(chunk)
-    memo.differing = frozenset(name for name, chunks in texts.items() if len(chunks) > 1)
+    memo.differing.update(name for name, chunks in texts.items() if len(chunks) > 1)
     return [_outline(file, memo) for file in files]
 
 
@@ -76,7 +75,7 @@ def outline(data: bytes, memo: SegmentMemo) -> ModuleOutline:
 
     Arguments:
         data: the bytes of the file.
-        memo: segments of other files; what is new is added.
+        memo: segments of other versions and files; what is new is added.
     """
     return _outline(_cut(data), memo)
 

@@ -102,14 +102,14 @@ def _listed(found: ModuleOutline) -> Iterator[object]:
 @pytest.mark.parametrize("name", VERSIONS)
 def test_versions_of_a_file_say_what_each_says_alone(name: str) -> None:
     versions = [text.encode() for text in (PLAIN, VERSIONS[name])]
-    for data, together in zip(versions, outlines(versions), strict=True):
+    for data, together in zip(versions, outlines(versions, SegmentMemo()), strict=True):
         alone = outline(data, SegmentMemo())
         assert _facts(together) == _facts(alone)
         assert (together.error, together.words) == (alone.error, alone.words)
 
 
 def test_versions_share_the_methods_that_they_have_in_common() -> None:
-    first, second = outlines([PLAIN.encode(), VERSIONS["a method changed"].encode()])
+    first, second = outlines([PLAIN.encode(), VERSIONS["a method changed"].encode()], SegmentMemo())
     shared = {id(segment) for _, segment in first.parts} & {id(segment) for _, segment in second.parts}
     scopes = {
         function.qualname for _, segment in first.parts if id(segment) in shared for function in segment.functions

@@ -26,15 +26,18 @@ def moved_and_kept(comparison: Comparison) -> Iterator[Break]:
     """Top-level definitions that a side moved to another file and that merged has in both."""
     worlds = comparison.worlds
     for side in Side:
-        arrived = _arrived(worlds, side)
-        for path in worlds.paths:
-            base, there, now = _versions(worlds, side, path)
-            if base is None or now is None or there is now:
+        lacking = {path: _lacking(worlds, side, path) for path in worlds.paths}
+        arrived = _arrived(worlds, side, set().union(*lacking.values()))
+        for path, absent in lacking.items():
+            now = worlds.merged.view(path)
+            names = absent & arrived.keys()
+            base = _version(worlds, "base", path) if names else None
+            if base is None or now is None:
                 continue
             kept = {}
-            for name in _definitions(base) & _definitions(now) - (_definitions(there) if there else set()):
-                new_path = arrived.get(name)
-                if new_path and new_path != path and _same_shape(now, worlds.merged.view(new_path), name):
+            for name in _definitions(base) & names:
+                new_path = arrived[name]
+                if new_path != path and _same_shape(now, worlds.merged.view(new_path), name):
                     kept[name] = new_path
             if kept:
                 yield _moved(worlds, side, path, now, kept)
@@ -63,29 +66,31 @@ def _moved(worlds: FourWorlds, side: Side, path: str, now: ModuleView, kept: dic
     )
 
 
-def _versions(
-    worlds: FourWorlds, side: Side, path: str
-) -> tuple[ModuleView | None, ModuleView | None, ModuleView | None]:
-    views = []
-    for tree in ("base", side.value, "merged"):
-        there = worlds.path_in(tree, path) if tree != "merged" else path
-        views.append(worlds[tree].view(there) if there else None)
-    return views[0], views[1], views[2]
+def _version(worlds: FourWorlds, tree: str, path: str) -> ModuleView | None:
+    there = worlds.path_in(tree, path)
+    return worlds[tree].view(there) if there else None
+
+
+def _lacking(worlds: FourWorlds, side: Side, path: str) -> set[str]:
+    """Names that merged defines in a file and the side does not."""
+    now, there = worlds.merged.view(path), _version(worlds, side.value, path)
+    if now is None or (there is not None and there.outline is now.outline):
+        return set()
+    return _definitions(now) - (_definitions(there) if there else set())
 
 
 def _definitions(view: ModuleView) -> set[str]:
     return {name for name in (*view.functions, *view.classes) if "." not in name and not name.startswith("test")}
 
 
-def _arrived(worlds: FourWorlds, side: Side) -> dict[str, str]:
-    """Names that merged defines in a file where the side has them too and the base had not."""
+def _arrived(worlds: FourWorlds, side: Side, wanted: set[str]) -> dict[str, str]:
+    """Those of some names that merged defines in a file where the side has them too and the base had not."""
     found: dict[str, str] = {}
     for path in worlds.paths:
-        base, there, now = _versions(worlds, side, path)
-        if there is None or now is None:
-            continue
-        for name in _definitions(there) & _definitions(now) - (_definitions(base) if base else set()):
-            found[name] = path
+        now, there = worlds.merged.view(path), _version(worlds, side.value, path)
+        names = _definitions(there) & _definitions(now) & wanted if there and now else set()
+        base = _version(worlds, "base", path) if names else None
+        found.update(dict.fromkeys(names - (_definitions(base) if base else set()), path))
     return found
 
 
@@ -119,17 +124,14 @@ def imported_at_two_levels(comparison: Comparison) -> Iterator[Break]:
         top, inner = _imports(now)
         both = top.keys() & inner.keys()
         for side in Side if both else ():
-            there = worlds.path_in(side.value, path)
-            mine = worlds[side.value].view(there) if there else None
-            base_path = worlds.path_in("base", path)
-            base = worlds["base"].view(base_path) if base_path else None
-            if mine is None or base is None:
+            mine = _version(worlds, side.value, path)
+            if mine is None:
                 continue
-            moved = [
-                key
-                for key in both
-                if key in _imports(base)[0] and key not in _imports(mine)[0] and key in _imports(mine)[1]
-            ]
+            own_top, own_inner = _imports(mine)
+            moved = [key for key in both if key not in own_top and key in own_inner]
+            base = _version(worlds, "base", path) if moved else None
+            before = _imports(base)[0] if base else {}
+            moved = [key for key in moved if key in before]
             if moved:
                 yield _levels(path, side, sorted(moved, key=str), top, inner)
 
@@ -176,6 +178,8 @@ def registered_twice(comparison: Comparison) -> Iterator[Break]:
             if found.call.flags & Flag.STATEMENT and _REGISTERS.fullmatch(last_name(found.call)) and found.call.scope:
                 groups.setdefault((found.call.scope, last_name(found.call)), []).append(found)
         for (scope, name), calls in groups.items():
+            if len(calls) < 2:
+                continue
             base, ours, theirs = (
                 Counter(shape(one.call) for one in comparison.calls.in_scope(tree, path, calls[0].call))
                 for tree in ("base", "ours", "theirs")

@@ -58,16 +58,13 @@ def _named(worlds: FourWorlds, side: Side) -> Set[str]:
 
 
 def _changes(comparison: Comparison, found: Reach, named: Callable[[Side], Set[str]]) -> Iterator[Change]:
-    if comparison.calls.in_scope("base", found.path, found.call):
+    sides = [side for side in Side if not comparison.calls.in_scope(side.other.value, found.path, found.call)]
+    if not sides:
         return
     callee = found.reached[0]
     left = _left_out(found.call, callee)
-    if not left:
-        return
-    for side in Side:
+    for side in sides if left else ():
         other = side.other
-        if comparison.calls.in_scope(other.value, found.path, found.call):
-            continue
         before = [one for same in comparison.calls.alike(side.value, found.path, found.call) for one in same.reached]
         if len(before) != 1 or before[0].name != callee.name:
             continue
@@ -76,7 +73,9 @@ def _changes(comparison: Comparison, found: Reach, named: Callable[[Side], Set[s
             was = known.get(parameter.name)
             if was is None and parameter.name not in named(other):
                 continue
-            if _matters(was, parameter) and _made_by(comparison, other, callee, parameter):
+            if not _matters(was, parameter) or comparison.calls.in_scope("base", found.path, found.call):
+                continue
+            if _made_by(comparison, other, callee, parameter):
                 yield Change(found, parameter, was, side, before[0])
 
 

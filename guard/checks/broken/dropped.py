@@ -63,14 +63,17 @@ def _places(comparison: Comparison, path: str) -> set[tuple[str, str]]:
 
 
 def _dropped(comparison: Comparison, found: Reach) -> Iterator[Dropped]:
-    base = comparison.calls.in_scope("base", found.path, found.call)
-    if len(base) != 1:
-        return
     for side in Side:
         there, other = (comparison.calls.in_scope(tree.value, found.path, found.call) for tree in (side, side.other))
         if not len(there) == len(other) == 1:
             continue
-        known = {*base[0].call.keywords, *other[0].call.keywords, *found.call.keywords}
+        known = {*other[0].call.keywords, *found.call.keywords}
+        if known.issuperset(there[0].call.keywords):
+            continue
+        base = comparison.calls.in_scope("base", found.path, found.call)
+        if len(base) != 1:
+            return
+        known.update(base[0].call.keywords)
         names = [name for name in there[0].call.keywords if name not in known]
         count = len(found.call.positional)
         if not names or any(len(one.call.positional) != count for one in (there[0], other[0], base[0])):

@@ -7,6 +7,7 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from guard.checks.broken.difference import PARENTS
 from guard.checks.broken.processes import Beside, can_fork
 from guard.checks.broken.world import World
 from guard.history.trees import TREES, FourTrees
@@ -54,8 +55,8 @@ class FourWorlds:
     def __init__(self, trees: FourTrees, jobs: int) -> None:
         self.trees = trees
         touched = [path for path in trees.touched if _is_python(path)]
-        self.outlines: Outlines = _outlines(trees, touched, jobs)
         self._memo = SegmentMemo()
+        self.outlines: Outlines = _outlines(trees, touched, jobs, self._memo)
         self._rest: frozenset[str] | None = None
         self._words: dict[str, frozenset[str]] = {}
         self.paths = tuple(path for path in touched if path in trees.merged)
@@ -94,6 +95,11 @@ class FourWorlds:
         known = self.outlines.get(sha)
         parts = known.parts if known is not None else speaking(self.trees.read(sha), name, self._memo)
         return any(name in segment.attributes for _, segment in parts)
+
+    def speaks(self, tree: str, path: str, name: str) -> bool:
+        """Whether the bytes of a file hold a name, or its option form."""
+        data = self.trees.blob(tree, path) or b""
+        return name.encode() in data or name.replace("_", "-").encode() in data
 
     def mentions(self, words: Iterable[str]) -> list[str]:
         """Python files of merged that no tree changed and that hold one of the words."""
@@ -186,13 +192,13 @@ def _renames(trees: FourTrees, tree: str) -> dict[str, str]:
     return found
 
 
-def _outlines(trees: FourTrees, touched: list[str], jobs: int) -> Outlines:
-    """Outlines of every version of the touched files, by SHA of the blob."""
+def _outlines(trees: FourTrees, touched: list[str], jobs: int, memo: SegmentMemo) -> Outlines:
+    """Outlines of the touched files in merged and both parents, by SHA of the blob; few of the base's are asked for."""
     groups: list[tuple[int, list[str]]] = []
     seen: set[str] = set()
     for path in touched:
         shas = []
-        for tree in TREES:
+        for tree in ("merged", *PARENTS):
             entry = getattr(trees, tree).get(path)
             if entry and entry.kind == "file" and entry.sha not in seen:
                 seen.add(entry.sha)
@@ -201,8 +207,8 @@ def _outlines(trees: FourTrees, touched: list[str], jobs: int) -> Outlines:
     total = sum(size for size, _ in groups)
     shares = _shares(groups, max(1, min(jobs, total // _WORTH_A_PROCESS)))
     if len(shares) == 1 or not can_fork():
-        return _read_share(trees, [group for share in shares for group in share])
-    return _spread(trees, shares)
+        return _read_share(trees, [group for share in shares for group in share], memo)
+    return _spread(trees, shares, memo)
 
 
 def _shares(groups: list[tuple[int, list[str]]], count: int) -> list[list[list[str]]]:
@@ -216,18 +222,18 @@ def _shares(groups: list[tuple[int, list[str]]], count: int) -> list[list[list[s
     return shares
 
 
-def _spread(trees: FourTrees, shares: list[list[list[str]]]) -> Outlines:
+def _spread(trees: FourTrees, shares: list[list[list[str]]], memo: SegmentMemo) -> Outlines:
     """Each further share in a forked process, the first one here. Children share the blobs in memory."""
-    workers = [Beside(functools.partial(_read_share, trees, share)) for share in shares[1:]]
-    found = _read_share(trees, shares[0])
+    workers = [Beside(functools.partial(_read_share, trees, share, SegmentMemo())) for share in shares[1:]]
+    found = _read_share(trees, shares[0], memo)
     for worker in workers:
         found.update(worker.result())
     return found
 
 
-def _read_share(trees: FourTrees, share: list[list[str]]) -> Outlines:
+def _read_share(trees: FourTrees, share: list[list[str]], memo: SegmentMemo) -> Outlines:
     found: Outlines = {}
     with uncollected():
         for shas in share:
-            found.update(zip(shas, outlines([trees.read(sha) for sha in shas]), strict=True))
+            found.update(zip(shas, outlines([trees.read(sha) for sha in shas], memo), strict=True))
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from guard.checks.broken.gathering import FourWorlds, is_test
 
 
@@ -18,16 +20,26 @@ class Givers:
         """Files that give an attribute of this name."""
         if self._files is None:
             self._files = {}
-            world = self._worlds[self._tree]
-            for path in self._worlds.trees.touched:
-                view = world.view(path) if path in world.index.paths else None
-                for _, segment in view.outline.parts if view else ():
-                    for attribute in segment.attributes:
-                        self._files.setdefault(attribute, []).append(path)
+            if self._tree != "base":
+                self._book(self._files, self._worlds.trees.touched)
+        if self._tree == "base" and name not in self._files:
+            # Few names are asked of the base, and few of its files are read.
+            paths = [path for path in self._worlds.trees.touched if path.endswith(".py")]
+            found: dict[str, list[str]] = {}
+            self._book(found, (path for path in paths if self._worlds.speaks("base", path, name)))
+            self._files[name] = found.get(name, [])
         if name not in self._untouched:
             paths = self._worlds.mentions([name])
             self._untouched[name] = [path for path in paths if self._worlds.gives(path, name)]
         return [*self._files.get(name, ()), *self._untouched[name]]
+
+    def _book(self, files: dict[str, list[str]], paths: Iterable[str]) -> None:
+        world = self._worlds[self._tree]
+        for path in paths:
+            view = world.view(path) if path in world.index.paths else None
+            given = {name for _, segment in (view.outline.parts if view else ()) for name in segment.attributes}
+            for attribute in given:
+                files.setdefault(attribute, []).append(path)
 
     def anywhere(self, name: str, *, tests: bool) -> bool:
         """Whether anything gives such an attribute; what tests give counts for tests only."""

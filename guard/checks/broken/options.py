@@ -47,7 +47,7 @@ def undefined_options(comparison: Comparison) -> Iterator[Break]:
 class _OptionCheck:
     def __init__(self, worlds: FourWorlds) -> None:
         self._worlds = worlds
-        self._defined = {tree: _options(worlds, tree) for tree in ("merged", "base", *PARENTS)}
+        self._defined = {tree: _options(worlds, tree) for tree in ("merged", *PARENTS)}
         self._reads: dict[tuple[str, str], list[OptionRead]] = {}
         here = self._defined["merged"].keys()
         lost = {name for tree in PARENTS for name in self._defined[tree].keys() - here}
@@ -80,6 +80,8 @@ class _OptionCheck:
                 (one.scope, one.name) == (read.scope, read.name) for one in self.reads(tree, there)
             ):
                 return State.ABSENT
+            if tree not in self._defined:
+                self._defined[tree] = _options(self._worlds, tree)
             return State.OK if read.name in self._defined[tree] else State.BAD
 
         return state
