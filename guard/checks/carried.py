@@ -26,7 +26,7 @@ def check_carried(context: CheckContext) -> CheckResult:
     repository, sync = trees.repository, trees.sync
     context.progress("looking for fixes that earlier syncs lost")
     ledger = Ledger(repository)
-    theirs = ledger.branch(sync.theirs)
+    theirs = ledger.tree(sync.theirs, trees.theirs, (sync.theirs, sync.theirs))
     merged = ledger.tree(sync.checked, trees.merged, (sync.ours, sync.theirs))
     saved = _saved(context)
     if saved is not None:

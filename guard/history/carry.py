@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -168,7 +169,8 @@ def _suspects(
         "log", "--no-walk=unsorted", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
         "--format=%x01%H", *fixes, "--", *differing,
     )  # fmt: skip
-    lines = {path: (_lines(ledger, theirs, path), _lines(ledger, merged, path)) for path in differing}
+    known = frozenset(differing)
+    lines = functools.cache(lambda path: (_lines(ledger, theirs, path), _lines(ledger, merged, path)))
     sha, path = "", ""
     found: dict[str, set[str]] = {sha: set() for sha in fixes}
     for line in patches.split(b"\n"):
@@ -176,9 +178,9 @@ def _suspects(
             sha = line[1:].decode("ascii", "replace")
         elif line.startswith(b"diff --git "):
             path = line.rpartition(b" b/")[2].decode("utf-8", "surrogateescape")
-        elif line[:1] == b"+" and not line.startswith(b"+++ ") and path in lines:
+        elif line[:1] == b"+" and not line.startswith(b"+++ ") and path in known:
             text = line[1:].strip()
-            there, here = lines[path]
+            there, here = lines(path)
             if len(text) > _TELLING and text in there and text not in here:
                 found[sha].add(path)
     yield from ((commit, frozenset(found[sha])) for sha, commit in fixes.items() if found[sha])
