@@ -9,11 +9,11 @@ from guard.checks.broken.difference import Break
 from guard.checks.broken.gathering import FourWorlds
 from guard.codes import name_of
 from guard.history.meeting import Meeting, Question, meet
+from guard.history.numeric import is_numeric
 from guard.model import Evidence, Finding, Origin, Related, Severity, Side, fingerprint
 
 _WINDOW = 40  # lines of a definition that are searched for the argument or field
 _SPEAKS_OF_DEFINITION = ("merged defines", "`", "an earlier", "the other", "where")
-_NUMERIC = re.compile(r"loss|scale|token|grad|norm|reduce|group|dtype|eps|aux|cp_|router|logit", re.IGNORECASE)
 
 
 def complete(worlds: FourWorlds, breaks: Sequence[Break]) -> tuple[Finding, ...]:
@@ -124,4 +124,4 @@ def _search(worlds: FourWorlds, tree: str, found: Break) -> str | None:
 def _score(found: Break) -> float:
     worst = {Severity.ERROR: 3.0, Severity.WARNING: 1.5, Severity.NOTE: 0.5}[found.severity]
     inside_tests = found.path.startswith(("tests/", "test/")) or "/tests/" in found.path
-    return worst - (1.0 if inside_tests else 0.0) + (0.5 if _NUMERIC.search(found.subject) else 0.0)
+    return worst - (1.0 if inside_tests else 0.0) + (0.5 if is_numeric([found.subject]) else 0.0)
