@@ -61,9 +61,14 @@ def slots(view: ModuleView) -> dict[Slot, list[Copy]]:
         for binding in segment.bindings:
             if _counts(binding):
                 block = f"{offset}{binding.block}" if binding.block else ""  # blocks are told apart inside a segment
-                slot = Slot(binding.scope, block, binding.name, binding.kind)
+                slot = Slot(binding.scope, block, _name(binding), binding.kind)
                 found.setdefault(slot, []).append(Copy(offset + binding.line, binding.text))
     return found
+
+
+def _name(binding: Binding) -> str:
+    """What a slot is told apart by: a star is the name of no definition, only of the module it opens."""
+    return binding.text.replace(":", ".") if binding.name == "*" else binding.name
 
 
 def _counts(binding: Binding) -> bool:
