@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import keyword
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -17,6 +19,7 @@ from guard.model import Origin, Side, Verdict
 DECIDED = 0.6
 # Commits must account for this share of a piece's lines to be told as its origin.
 ACCOUNTED = 0.3
+_WORD = re.compile(r"\w+")
 
 
 def attribute(repository: Repository, sync: Sync, changes: Sequence[JudgedChange]) -> list[JudgedChange]:
@@ -47,16 +50,28 @@ def attribute(repository: Repository, sync: Sync, changes: Sequence[JudgedChange
     facts = origins(repository, (sha for _, shas, by in split for sha in (*shas, *([by] if by else []))))
     synced = _syncs(repository, tips, split, facts)
     return [
-        replace(_with(change, shas, by, facts), carried=bool(shas) and synced.issuperset(shas))
-        for change, shas, by in split
+        replace(_with(change, shas, by, facts), carried=_is_carried(change, shas, synced)) for change, shas, by in split
     ]
+
+
+def _is_carried(change: JudgedChange, shas: Sequence[str], synced: frozenset[str]) -> bool:
+    """Whether syncs made the lost part what it is; of a deletion, whether a sync took most of it out."""
+    if not shas:
+        return False
+    return shas[0] in synced if change.verdict is Verdict.REVIVED else synced.issuperset(shas)
 
 
 def _ask_merges(
     repository: Repository, tip: str, bases: Sequence[str], changes: Sequence[JudgedChange], known: Strokes
 ) -> None:
     """Look in the merges' own edits for the lines that no other commit of the side accounts for."""
-    silent = [p for c in changes for p in c.pieces if not _votes(p, known, c.source.path)]
+    silent = [
+        piece
+        for change in changes
+        for piece in change.pieces
+        if any(map(_names_someone, (*piece.missing_lines, *piece.back_lines)))
+        and not _votes(piece, known, change.source.path)
+    ]
     lines = {line for piece in silent for line in (*piece.missing_lines, *piece.back_lines)}
     paths = {c.source.path for c in changes if any(piece in silent for piece in c.pieces)} if lines else set()
     if not paths:
@@ -129,11 +144,17 @@ def _part(change: JudgedChange, pieces: tuple[Piece, ...]) -> JudgedChange:
 
 def _votes(piece: Piece, own: Strokes, path: str) -> dict[str, int]:
     """Commits behind a piece by weight; none where they account for hardly any of its lines."""
-    for known, lines in ((own.added, piece.missing_lines), (own.removed, piece.back_lines)):
+    for known, told in ((own.added, piece.missing_lines), (own.removed, piece.back_lines)):
+        lines = [line for line in told if _names_someone(line)]
         votes = blamed(known, lines, path)
         if sum(votes.values()) >= ACCOUNTED * sum(map(len, filter(telling, lines))) > 0:
             return votes
     return {}
+
+
+def _names_someone(line: str) -> bool:
+    """Whether a line says more than a keyword: a `return` or an `else:` is anybody's."""
+    return any(not keyword.iskeyword(word) for word in _WORD.findall(line))
 
 
 def _decided(piece: Piece, other: Strokes, path: str) -> str:

@@ -24,13 +24,15 @@ class FourForms:
         other: Statements,
         merged: Statements,
         went: Callable[[str], bool] = lambda _text: False,
+        flat: bool = False,
     ) -> None:
         """Align the four forms.
 
         Arguments:
+            flat: they are the statements of a module or a class, which run once and in order.
             went: whether a statement of the side stands in merged outside this definition, brought there.
         """
-        self.went = went
+        self.went, self.flat = went, flat
         self.base, self.side, self.other, self.merged = base, side, other, merged
         texts = [[statement.text for statement in form] for form in (base, side, other, merged)]
         self.base_side = align(texts[0], texts[1])
@@ -87,6 +89,45 @@ class FourForms:
         self.fresh.remove(k)
         return k
 
+    def repeats(self, j: int) -> bool:
+        """Whether statement `j` of the side binds a name as another one of its block does that merged has."""
+        statement = self.side[j]
+        if not self.flat or not (statement.kind == "import" or statement.tokens[1:2] in (("=",), (":",))):
+            return False
+        name = head(statement)
+        alike = [n for n, other in enumerate(self.side) if other.kind == statement.kind and head(other) == name]
+        return any(self.side_merged[n] >= 0 for n in alike) and all(
+            self.side[n].text == statement.text and self.side[n].parent == statement.parent for n in alike
+        )
+
+    def holding(self, statement: Statement) -> int:
+        """A fresh statement of merged that gives the same name a collection with all of this one in it, or -1."""
+        name = head(statement)
+        start = statement.tokens[len(name) : len(name) + 2]
+        if start not in {("=", "["), ("=", "("), ("=", "{")}:
+            return -1
+        want = tokens.bag(statement)
+        for k in self.fresh:
+            there = self.merged[k]
+            if there.tokens[: len(name) + 2] == (*name, *start) and want <= tokens.bag(there):
+                return k
+        return -1
+
+    def answered(self, j: int) -> int:
+        """The `return` or `raise` that merged has in the place of the side's statement `j`, or -1.
+
+        The block is there, and the other side took statements like this one out of the whole definition.
+        """
+        statement = self.side[j]
+        word, parent = statement.tokens[:1], statement.parent
+        if word not in {("return",), ("raise",)} or parent < 0 or self.side_merged[parent] < 0:
+            return -1
+        base, _, other, _ = (counts[statement.text] for counts in self.counts)
+        if other >= base:
+            return -1
+        block = self.side_merged[parent]
+        return next((k for k in self.fresh if self.merged[k].parent == block and self.merged[k].tokens[:1] == word), -1)
+
     def most_alike(self, statement: Statement, least: float, near: int = -1) -> int:
         """The fresh statement of merged that is most like this one, or -1."""
         best, found = least, -1
@@ -110,7 +151,7 @@ def pairs_of(base: Statements, other: Statements, partners: Sequence[int]) -> di
     return found
 
 
-def _head(statement: Statement) -> tuple[str, ...]:
+def head(statement: Statement) -> tuple[str, ...]:
     """What a statement begins with: the name it assigns or calls."""
     found: list[str] = []
     for token in statement.tokens:
@@ -134,7 +175,7 @@ def pair(old: Statements, new: Statements) -> list[tuple[int, int]]:
             if tokens.most_overlap(bag, bags[j]) < SAME_HEAD:
                 continue
             score = tokens.overlap(bag, bags[j])
-            if score < ALIKE and score >= SAME_HEAD and _head(statement) == _head(other):
+            if score < ALIKE and score >= SAME_HEAD and head(statement) == head(other):
                 score = ALIKE
             if score >= ALIKE:
                 scored.append((-score, abs(i - j), i, j))

@@ -12,6 +12,7 @@ from guard.history.changes import JudgedChange, Piece, Place
 from guard.history.elsewhere import Elsewhere, Standing, shared
 from guard.history.evidence import Files, pieces_of
 from guard.history.files import judge_presence
+from guard.history.fitting import with_doubt
 from guard.history.forms import FileForms
 from guard.history.inert import overridden, unread
 from guard.history.numeric import is_numeric, is_test
@@ -55,6 +56,7 @@ class _SideJudge:
     elsewhere: Elsewhere
     whole: set[Key] = field(default_factory=set)
     counts: list[Counter[str]] = field(default_factory=list)
+    tokens: tuple[Counter[str], Counter[str]] | None = None
 
     def changes(self) -> Iterator[JudgedChange]:
         forms = self.forms
@@ -103,8 +105,18 @@ class _SideJudge:
             piece = whole_piece(forms, self.side, base[first], forms.base, copy, Verdict.REVIVED)
             yield whole(self.forms, self.side, base[first], Verdict.REVIVED, "merged has it twice", (piece,), copy)
 
+    def _now(self, after: Definition) -> Definition | None:
+        """The definition of merged under the name; where merged alone has it several times, the one most like it."""
+        merged = self.forms.merged.definitions
+        now = merged.get(after.key)
+        second = (after.name, after.number + 1)
+        if now is None or second not in merged or second in self.forms.of(self.side).definitions:
+            return now
+        copies = [found for key, found in merged.items() if key[0] == after.name and key[1] >= after.number]
+        return max(copies, key=lambda copy: shared(after, copy))
+
     def _modified(self, before: Definition, after: Definition) -> Iterator[JudgedChange]:
-        now = self.forms.merged.definitions.get(after.key)
+        now = self._now(after)
         other = self.forms.of(self.side.other).definitions.get(after.key)
         if now is not None and not _hollow(before, now, other):
             yield from self._compare(before, after, other, now)
@@ -159,7 +171,7 @@ class _SideJudge:
         return tuple(count[text] for count in self.counts)
 
     def _brought(self, after: Definition) -> Iterator[JudgedChange]:
-        now = self.forms.merged.definitions.get(after.key)
+        now = self._now(after)
         other = self.forms.of(self.side.other).definitions.get(after.key)
         if now is not None:
             yield from self._compare(None, after, other, now)
@@ -232,6 +244,8 @@ class _SideJudge:
             verdict = _verdict(hunk, standing is not None)
             pieces = tuple(pieces_of(hunk, four, files, self.side, now)) if verdict.is_loss else ()
             pieces = run_by_a_helper(hunk.lost, pieces, four.side, now, files.merged) if pieces else ()
+            if before is None and pieces:
+                pieces = with_doubt(four, hunk.lost, pieces, *self._tokens())
             if recast:
                 pieces = tuple(replace(piece, reworked=True) for piece in pieces)
             line = pieces[0].line if pieces else _first_line(hunk, four, now)
@@ -240,6 +254,13 @@ class _SideJudge:
             if hunk.new_end > hunk.new_start:
                 first, last = after.statements[hunk.new_start].line, after.statements[hunk.new_end - 1].end_line
             yield self._change(at, Place(forms.path, after.name, first, last), verdict, pieces, hunk)
+
+    def _tokens(self) -> tuple[Counter[str], Counter[str]]:
+        """The tokens of the base's and the other side's file, by count."""
+        if self.tokens is None:
+            base, other = self.forms.base, self.forms.of(self.side.other)
+            self.tokens = _tokens_of(base), _tokens_of(other)
+        return self.tokens
 
     def _as_made(self, before: Definition | None, after: Definition, now: Definition) -> Iterator[JudgedChange]:
         """The runs of statements of a definition that merged has as the side made it."""
@@ -354,7 +375,12 @@ def _first_line(hunk: Hunk, four: FourForms, now: Definition) -> int:
 
 def _four(forms: tuple[Definition | None, ...], went: Callable[[str], bool] = lambda _text: False) -> FourForms:
     base, side, other, merged = (form.statements if form else () for form in forms)
-    return FourForms(base, side, other, merged, went)
+    flat = all(form is None or form.kind != "function" for form in forms)
+    return FourForms(base, side, other, merged, went, flat)
+
+
+def _tokens_of(file: SourceFile) -> Counter[str]:
+    return Counter(token for d in file.definitions.values() for statement in d.statements for token in statement.tokens)
 
 
 def _before(definitions: Mapping[Key, Definition], key: Key) -> Key | None:

@@ -12,6 +12,7 @@ from guard.history import arguments
 from guard.history.alignment import align, hunks, inverse
 from guard.source.statements import Statement
 
+_WORD = re.compile(r"[\"']|[A-Za-z_]")  # begins a name or a string
 _PUNCTUATION = frozenset(["(", ")", "[", "]", "{", "}", ",", ".", ":", "=", ",)"])
 
 
@@ -118,7 +119,9 @@ def fates(base: Statement, side: Statement, merged: Statement) -> list[EditFate]
         missing, done = [], False
         for index in told:
             token = side.tokens[index]
-            if is_content(token) and arguments.misplaced(base.tokens, side.tokens, merged.tokens, index):
+            if _anchored(side.tokens, index, in_merged, want, have):
+                done = True
+            elif is_content(token) and arguments.misplaced(base.tokens, side.tokens, merged.tokens, index):
                 missing.append(index)
             elif have[token] >= want[token] > had[token] or (in_merged[index] >= 0 and have[token] >= want[token]):
                 done = True
@@ -134,6 +137,20 @@ def fates(base: Statement, side: Statement, merged: Statement) -> list[EditFate]
                 back.append(index)
         result.append(EditFate(edit, tuple(missing), tuple(back), done))
     return result
+
+
+def _anchored(
+    side: Sequence[str], index: int, in_merged: Sequence[int], want: Counter[str], have: Counter[str]
+) -> bool:
+    """Whether a token stands in merged right behind the same word, and both have that word once: its place is known."""
+    place, at = in_merged[index], index
+    while place > 0 and at > 0:
+        at, place = at - 1, place - 1
+        if in_merged[at] != place:
+            return False
+        if _WORD.match(side[at]):
+            return want[side[at]] == have[side[at]] == 1
+    return False
 
 
 def overlaps(edit: TokenEdit, others: Iterable[TokenEdit]) -> bool:

@@ -161,9 +161,18 @@ def _added(forms: FourForms, j: int, gone: Counter[str]) -> Fate:
         if header >= 0 and (forms.side_merged[header] < 0 or forms.side_base[header] < 0):
             return Fate(Verdict.KEPT, new=j)  # told with its header
         return Fate(Verdict.LOST, new=j)
+    if forms.repeats(j):
+        return Fate(Verdict.EQUIVALENT, new=j)
+    k = forms.holding(statement)
+    if k >= 0:
+        return Fate(Verdict.EQUIVALENT, new=j, merged=k)
     k = forms.most_alike(statement, INTEGRATED)
     if k >= 0:
         return _fitted(forms, j, k, gone)
+    k = forms.answered(j)
+    if k >= 0:
+        forms.fresh.remove(k)
+        return Fate(Verdict.SUPERSEDED, new=j, merged=k)
     if _context_removed(forms, j):
         return Fate(Verdict.SUPERSEDED, new=j)
     return Fate(Verdict.MOVED if _went(forms, statement) else Verdict.LOST, new=j)
@@ -235,7 +244,7 @@ def _inside(forms: FourForms, i: int, j: int, k: int, became: int) -> Fate:
     for fate in tokens.fates(base, side, merged):
         if fate.kept:
             done = True
-        elif tokens.overlaps(fate.edit, theirs):
+        elif tokens.overlaps(fate.edit, theirs) or (fate.done and _renamed(fate, base, side, forms, became)):
             superseded = True
         else:
             done = done or fate.done
@@ -255,6 +264,14 @@ def _inside(forms: FourForms, i: int, j: int, k: int, became: int) -> Fate:
     return Fate(
         verdict, i, j, k, _runs(side, missing), _runs(base, back), touched, row, new_rows, old_rows, not crowded
     )
+
+
+def _renamed(fate: tokens.EditFate, base: Statement, side: Statement, forms: FourForms, became: int) -> bool:
+    """Whether an edit lacks only names that the other side took out of the whole statement."""
+    if became < 0 or fate.back:
+        return False
+    taken = set(base.tokens) - set(forms.other[became].tokens)
+    return all(side.tokens[index] in taken for index in fate.missing)
 
 
 def _crowds(other: Statement, theirs: tokens.TokenEdit, side: Statement, ours: tokens.TokenEdit) -> bool:
