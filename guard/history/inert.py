@@ -6,8 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from guard.history.changes import JudgedChange, Piece, Place
 from guard.history.elsewhere import Elsewhere
+from guard.history.forms import FileForms
+from guard.history.numeric import is_numeric, is_test
 from guard.history.overriding import Passed, arguments_set, overridden_by
+from guard.model import Evidence, Side, Verdict
 from guard.source.definitions import Definition, SourceFile
 
 
@@ -26,6 +30,31 @@ class Inert:
     by: str
     line: int
     reason: str
+
+
+def inert_changes(
+    forms: FileForms, side: Side, before: Definition | None, after: Definition, elsewhere: Elsewhere
+) -> Iterator[JudgedChange]:
+    """Changes of a side to one definition that merged has and that do nothing there."""
+    now = forms.merged.definitions.get(after.key)
+    if now is None or now.own == (before.own if before else ""):
+        return
+    found = list(overridden(before, after, now, forms.merged, forms.path, elsewhere)) if now.own != after.own else []
+    nothing_calls = unread(after, forms.of(side), now, forms.merged)
+    for inert in [*found, *([nothing_calls] if nothing_calls else [])]:
+        at = Place(forms.path, now.name, inert.line, inert.line)
+        line = forms.merged.excerpt(inert.line, inert.line)
+        lines = after.own.split("\n")
+        held = next((text.strip() for text in lines if f"{inert.subject}=" in text.replace(" ", "")), "")
+        evidence = Evidence(None, merged=line, **{side.value: held or None})
+        words = (inert.subject, *(word for word in (inert.by,) if word))
+        kept = (held,) if held else ()
+        subject = inert.subject
+        piece = Piece(Verdict.DEAD, (), (), words, kept, (), inert.line, inert.line, evidence, subject=subject)
+        numeric = not is_test(forms.path) and (is_numeric(words) or _touches_number(before, after))
+        where = Place(forms.path, after.name, after.line, after.end_line)
+        kind, pieces = "statements", (piece,)
+        yield JudgedChange(at, where, side, Verdict.DEAD, kind, 1, pieces, numeric, subject, reason=inert.reason)
 
 
 def overridden(
@@ -93,3 +122,9 @@ def _mentions(owner: Definition, name: str, file: SourceFile) -> bool:
         if near and definition.last_name != name and any(name in s.tokens for s in definition.statements):
             return True
     return False
+
+
+def _touches_number(before: Definition | None, after: Definition) -> bool:
+    """Whether an edit of a definition bears on a number anywhere."""
+    old = {statement.text for statement in before.statements} if before else set()
+    return any(is_numeric(statement.tokens) for statement in after.statements if statement.text not in old)

@@ -14,12 +14,12 @@ from guard.history.evidence import Files, pieces_of
 from guard.history.files import judge_presence
 from guard.history.fitting import with_doubt
 from guard.history.forms import FileForms
-from guard.history.inert import overridden, unread
+from guard.history.inert import inert_changes
 from guard.history.numeric import is_numeric, is_test
 from guard.history.receivers import SUBSTANTIAL, other_form, receiver
 from guard.history.verdicts import FourForms, Hunk, judge_common, judge_statements, judge_surplus
 from guard.history.whole import gone, whole, whole_piece
-from guard.model import Evidence, Side, Verdict
+from guard.model import Side, Verdict
 from guard.source.definitions import EMPTY, MODULE, Definition, SourceFile
 
 __all__ = ["FileForms", "judge", "judge_side"]
@@ -79,13 +79,13 @@ class _SideJudge:
             if before is not None and after is not None:
                 if before.own != after.own:
                     yield from self._modified(before, after)
-                    yield from self._inert(before, after)
+                    yield from inert_changes(forms, self.side, before, after, self.elsewhere)
                     yield from self._abandoned(before, after)
                 yield from self._common(before, after)
             elif after is not None:
                 yield from self._brought(after)
                 yield from self._common(None, after)
-                yield from self._inert(None, after)
+                yield from inert_changes(forms, self.side, None, after, self.elsewhere)
             elif before is not None:
                 yield from self._deleted(before)
 
@@ -285,51 +285,6 @@ class _SideJudge:
         size = max(1, len(hunk.fates))
         return JudgedChange(at, where, self.side, verdict, "statements", size, pieces, numeric, subject)
 
-    def _inert(self, before: Definition | None, after: Definition) -> Iterator[JudgedChange]:
-        """Changes that merged has and that do nothing there."""
-        forms, side = self.forms, self.forms.of(self.side)
-        now = forms.merged.definitions.get(after.key)
-        if now is None or now.own == (before.own if before else ""):
-            return
-        found = (
-            list(overridden(before, after, now, forms.merged, forms.path, self.elsewhere))
-            if now.own != after.own
-            else []
-        )
-        nothing_calls = unread(after, side, now, forms.merged)
-        for inert in [*found, *([nothing_calls] if nothing_calls else [])]:
-            at = Place(forms.path, now.name, inert.line, inert.line)
-            line = forms.merged.excerpt(inert.line, inert.line)
-            held = next((text.strip() for text in _lines(after) if f"{inert.subject}=" in text.replace(" ", "")), "")
-            evidence = Evidence(None, merged=line, **{self.side.value: held or None})
-            words = (inert.subject, *(word for word in (inert.by,) if word))
-            piece = Piece(
-                Verdict.DEAD,
-                (),
-                (),
-                words,
-                (held,) if held else (),
-                (),
-                inert.line,
-                inert.line,
-                evidence,
-                subject=inert.subject,
-            )
-            numeric = not is_test(forms.path) and (is_numeric(words) or _touches_number(before, after))
-            where = Place(forms.path, after.name, after.line, after.end_line)
-            yield JudgedChange(
-                at,
-                where,
-                self.side,
-                Verdict.DEAD,
-                "statements",
-                1,
-                (piece,),
-                numeric,
-                inert.subject,
-                reason=inert.reason,
-            )
-
     def _abandoned(self, before: Definition, after: Definition) -> Iterator[JudgedChange]:
         """Edits that stayed in an old copy of a definition, while the copy that the other side moved lacks them."""
         other = self.forms.of(self.side.other).definitions.get(after.key)
@@ -398,16 +353,6 @@ def _hollow(before: Definition, now: Definition, other: Definition | None) -> bo
     if other is None or len(before.statements) < SUBSTANTIAL or other.own == before.own:
         return False
     return shared(before, now) < HOLLOW and shared(before, other) < HOLLOW
-
-
-def _touches_number(before: Definition | None, after: Definition) -> bool:
-    """Whether an edit of a definition bears on a number anywhere."""
-    old = {statement.text for statement in before.statements} if before else set()
-    return any(is_numeric(statement.tokens) for statement in after.statements if statement.text not in old)
-
-
-def _lines(definition: Definition) -> list[str]:
-    return definition.own.split("\n")
 
 
 def _texts(definition: Definition) -> list[str]:
