@@ -110,8 +110,9 @@ def _severity(
     untouched = any(not piece.contested for piece in pieces)
     confidence = Confidence.HIGH if untouched else Confidence.MEDIUM if likely else Confidence.LOW
     if all(change.carried for change in group):
-        back = all(piece.back and not piece.missing for piece in pieces)
-        return (Severity.NOTE if back else Severity.WARNING), Confidence.LOW
+        # No work of this side: rightly undone where it had only dropped something, or where the other side went on.
+        right = all((piece.back and not piece.missing) or piece.reworked for piece in pieces)
+        return (Severity.NOTE if right else Severity.WARNING), Confidence.LOW
     if all(piece.imported for piece in pieces):
         return Severity.WARNING, confidence
     if first.elsewhere:

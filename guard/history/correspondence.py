@@ -25,14 +25,17 @@ class FourForms:
         merged: Statements,
         went: Callable[[str], bool] = lambda _text: False,
         flat: bool = False,
+        reads: Callable[[str], bool] = lambda _name: False,
     ) -> None:
         """Align the four forms.
 
         Arguments:
+            reads: whether merged's file reads a name, imports aside.
             flat: they are the statements of a module or a class, which run once and in order.
             went: whether a statement of the side stands in merged outside this definition, brought there.
         """
-        self.went, self.flat = went, flat
+        self.went, self.flat, self.reads = went, flat, reads
+        self.fitted: dict[int, int] = {}  # statements of the side that merged has in a form made by hand
         self.base, self.side, self.other, self.merged = base, side, other, merged
         texts = [[statement.text for statement in form] for form in (base, side, other, merged)]
         self.base_side = align(texts[0], texts[1])
@@ -90,8 +93,12 @@ class FourForms:
         return k
 
     def repeats(self, j: int) -> bool:
-        """Whether statement `j` of the side binds a name as another one of its block does that merged has."""
+        """Whether statement `j` of the side binds a name as merged does elsewhere: imports, or twice in one block."""
         statement = self.side[j]
+        if statement.kind == "import" and not self.counts[3].keys().isdisjoint(
+            (statement.text, statement.text.removeprefix("import "))
+        ):
+            return True
         if not self.flat or not (statement.kind == "import" or statement.tokens[1:2] in (("=",), (":",))):
             return False
         name = head(statement)
@@ -120,12 +127,14 @@ class FourForms:
         """
         statement = self.side[j]
         word, parent = statement.tokens[:1], statement.parent
-        if word not in {("return",), ("raise",)} or parent < 0 or self.side_merged[parent] < 0:
+        block = self.side_merged[parent] if parent >= 0 else -1
+        if block < 0:
+            block = self.fitted.get(parent, -1)
+        if word not in {("return",), ("raise",)} or block < 0:
             return -1
         base, _, other, _ = (counts[statement.text] for counts in self.counts)
         if other >= base:
             return -1
-        block = self.side_merged[parent]
         return next((k for k in self.fresh if self.merged[k].parent == block and self.merged[k].tokens[:1] == word), -1)
 
     def most_alike(self, statement: Statement, least: float, near: int = -1) -> int:

@@ -57,6 +57,7 @@ class _SideJudge:
     whole: set[Key] = field(default_factory=set)
     counts: list[Counter[str]] = field(default_factory=list)
     tokens: tuple[Counter[str], Counter[str]] | None = None
+    read: set[str] | None = None
 
     def changes(self) -> Iterator[JudgedChange]:
         forms = self.forms
@@ -159,6 +160,13 @@ class _SideJudge:
         base, made, other, merged = self._counted(text)
         return merged > max(made, other) and base > 0
 
+    def _reads(self, name: str) -> bool:
+        """Whether merged's file reads a name anywhere, imports aside."""
+        if self.read is None:
+            found = (s for d in self.forms.merged.definitions.values() for s in d.statements if s.kind != "import")
+            self.read = {token for statement in found for token in statement.tokens}
+        return name in self.read
+
     def _went(self, text: str) -> bool:
         """Whether merged has, in the file, as many statements with this text as the side, and more than the base."""
         base, made, _, merged = self._counted(text)
@@ -238,7 +246,7 @@ class _SideJudge:
             if before is None and standing.base is not None:
                 before = standing.base
                 files = replace(files, base=self._file("base", path))
-        four = _four((before, after, other, now), self._went)
+        four = _four((before, after, other, now), self._went, self._reads)
         recast = before is not None and other is not None and shared(before, other) < RECAST
         for hunk in judge_statements(four):
             verdict = _verdict(hunk, standing is not None)
@@ -328,10 +336,14 @@ def _first_line(hunk: Hunk, four: FourForms, now: Definition) -> int:
     return next((four.merged[fate.merged].line for fate in hunk.fates if fate.merged >= 0), now.line)
 
 
-def _four(forms: tuple[Definition | None, ...], went: Callable[[str], bool] = lambda _text: False) -> FourForms:
+def _four(
+    forms: tuple[Definition | None, ...],
+    went: Callable[[str], bool] = lambda _text: False,
+    reads: Callable[[str], bool] = lambda _name: False,
+) -> FourForms:
     base, side, other, merged = (form.statements if form else () for form in forms)
     flat = all(form is None or form.kind != "function" for form in forms)
-    return FourForms(base, side, other, merged, went, flat)
+    return FourForms(base, side, other, merged, went, flat, reads)
 
 
 def _tokens_of(file: SourceFile) -> Counter[str]:

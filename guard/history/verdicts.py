@@ -142,6 +142,8 @@ def _deleted(forms: FourForms, i: int) -> Fate:
             near = forms.base[i].kind != "parameter" and tokens.similarity(forms.base[i], forms.merged[k]) >= INTEGRATED
             return Fate(Verdict.REVIVED if near else Verdict.SUPERSEDED, old=i, merged=k)
         return Fate(Verdict.KEPT, old=i)
+    if forms.base[i].kind == "import" and forms.reads(forms.base[i].tokens[-1].rsplit(".", 1)[-1]):
+        return Fate(Verdict.KEPT, old=i, merged=k)  # it is what reads the name that came back, or is new
     if forms.base[i].kind == "end" and _unpaired_end(forms, i, k):
         return Fate(Verdict.KEPT, old=i, merged=k)
     return Fate(Verdict.REVIVED, old=i, merged=k)
@@ -185,6 +187,7 @@ def _fitted(forms: FourForms, j: int, k: int, gone: Counter[str]) -> Fate:
     missing, more = want - have, have - want
     back = more if more and not more - gone else Counter[str]()
     forms.fresh.remove(k)
+    forms.fitted[j] = k
     if not missing and not back:
         return Fate(Verdict.EQUIVALENT, new=j, merged=k)
     lacking = [index for index, token in enumerate(side.tokens) if token in missing]
@@ -253,6 +256,7 @@ def _inside(forms: FourForms, i: int, j: int, k: int, became: int) -> Fate:
             back += fate.back
     if k in forms.fresh:
         forms.fresh.remove(k)
+    forms.fitted[j] = k
     if not missing and not back:
         if superseded:
             return Fate(Verdict.SUPERSEDED, i, j, k)

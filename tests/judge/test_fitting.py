@@ -162,3 +162,25 @@ def test_a_bare_keyword_belongs_to_the_commit_of_its_neighbours(workshop: Worksh
     answer = guard.check("--merge", "HEAD", "--select", "GRD2", "--fail-on", "never", folder=workshop.folder)
     told = [f for f in answer.findings() if f["severity"] != "note"]
     assert [(f["symbol"], [o["pr"] for o in f["origins"]]) for f in told] == [("one", [1])]
+
+
+def test_an_import_in_another_block_and_one_that_is_read_are_no_loss() -> None:
+    base = "import os\n\n\ndef f(x):\n    return x\n"
+    ours = base.replace("import os\n", "import os\nfrom tools import mend\n")
+    guarded = "try:\n    from tools import mend\nexcept ImportError:\n    mend = None\n"
+    theirs = base.replace("import os\n", f"import os\n\n{guarded}")
+    assert not losses(judged(base, ours, theirs, theirs), Side.OURS)
+    gone = base.replace("import os\n\n\n", "")
+    read = base.replace("return x", "return os.path.join(x)")
+    assert not losses(judged(base, gone, read, read)), "theirs reads it now"
+    assert losses(judged(base, gone, base, base), Side.OURS)
+
+
+def test_an_answer_below_a_condition_that_was_fitted_is_no_loss() -> None:
+    base = "def fits(x):\n    if x.a:\n        return False\n    if x.b:\n        return False\n    return True\n"
+    told = base.replace("return False", "return no(x)")
+    test = "    if {0} and 'scale_bias' not in signature(x.first.init).parameters:\n        return {1}\n    return True"
+    more = base.replace("    return True", test.format("x.second.bias", "False"))
+    fitted = told.replace("    return True", test.format("x.second.bias", "no(x)").replace("x.first", "ops.first"))
+    lost = losses(judged(base, told, more, fitted))
+    assert not any("return" in text for change in lost for piece in change.pieces for text in piece.missing)
