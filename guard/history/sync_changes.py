@@ -12,6 +12,7 @@ from guard.history.changes import JudgedChange
 from guard.history.elsewhere import Elsewhere
 from guard.history.judge import FileForms, judge
 from guard.history.trees import TREES, FourTrees
+from guard.history.workers import end_when_told
 from guard.model import Outcome, Side, Status, Verdict
 from guard.source.collection import uncollected
 from guard.source.definitions import EMPTY, ParseMemo, SourceFile, parse
@@ -118,7 +119,7 @@ def _judge_sync(trees: FourTrees, jobs: int, only: Container[str] | None) -> Jud
     else:
         _HANDED[:] = [work]
         order = sorted(paths, key=lambda path: -sizes[path])
-        with multiprocessing.get_context("fork").Pool(shares) as pool:
+        with multiprocessing.get_context("fork").Pool(shares, end_when_told) as pool:
             done = dict(zip(order, pool.imap(_run, order, chunksize=1), strict=True))
         results = [done[path] for path in paths]
     changes, outcomes = [], []

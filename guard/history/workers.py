@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -26,10 +27,20 @@ def in_processes(answer: Callable[[Item], Answer], items: Sequence[Item], jobs: 
         return [answer(item) for item in items]
     _work.append((answer, items))
     try:
-        with multiprocessing.get_context("fork").Pool(min(jobs, len(items))) as pool:
+        with multiprocessing.get_context("fork").Pool(min(jobs, len(items)), end_when_told) as pool:
             return pool.map(_run, range(len(items)), chunksize=1)
     finally:
         _work.pop()
+
+
+def end_when_told() -> None:
+    """Let the system end this forked process at a signal, without asking Python.
+
+    A handler of Python runs between two of its instructions. A worker that is told to end just before it begins to wait
+    for its next task would wait for ever, and the run for the worker.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _run(index: int) -> Any:
