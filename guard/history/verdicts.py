@@ -102,6 +102,8 @@ def judge_common(forms: FourForms) -> list[Hunk]:
         j = forms.base_side[i]
         if j < 0 or forms.base_other[i] < 0 or forms.base_merged[i] >= 0 or forms.side_merged[j] >= 0:
             continue
+        if statement.kind == "import" and forms.counts[3][statement.text]:
+            continue  # imported twice before and once now
         if forms.too_few(statement) and forms.most_alike(statement, ALIKE) < 0:
             found.append(Hunk(i, i + 1, j, j + 1, [Fate(Verdict.LOST, new=j)]))
     return found

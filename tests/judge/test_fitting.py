@@ -170,6 +170,8 @@ def test_an_import_in_another_block_and_one_that_is_read_are_no_loss() -> None:
     guarded = "try:\n    from tools import mend\nexcept ImportError:\n    mend = None\n"
     theirs = base.replace("import os\n", f"import os\n\n{guarded}")
     assert not losses(judged(base, ours, theirs, theirs), Side.OURS)
+    twice = base.replace("import os\n", "import os\nimport sys\nimport os\n")
+    assert not losses(judged(twice, twice, twice + "X = 1\n", twice.replace("sys\nimport os\n", "sys\n") + "X = 1\n"))
     gone = base.replace("import os\n\n\n", "")
     read = base.replace("return x", "return os.path.join(x)")
     assert not losses(judged(base, gone, read, read)), "theirs reads it now"
