@@ -8,6 +8,8 @@ import pickle
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from guard.history.workers import end_when_told
+
 T = TypeVar("T")
 
 
@@ -47,5 +49,6 @@ def can_fork() -> bool:
 
 
 def _answer(function: Callable[[], object], sender: multiprocessing.connection.Connection) -> None:
+    end_when_told()
     sender.send_bytes(pickle.dumps(function(), pickle.HIGHEST_PROTOCOL))
     sender.close()
