@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from guard.model import Evidence, Finding, Side, Verdict
-from guard.report.plain import clean, cut, display_width
+from guard.report.plain import clean, cut, display_width, plural
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 _SPAN = re.compile(r"`([^`]+)`")
@@ -17,6 +17,9 @@ MAX_TOKENS = 400
 MAX_LINES = 8
 ALIKE = 0.7
 """Lines are partners if this share of their letters is the same. It decides what is marked, and no verdict."""
+
+LONGEST_LINE = 2_000  # characters of one line of evidence
+MOST_LINES = 100  # lines of one tree's evidence
 
 Piece = tuple[str, bool]
 """A run of text and whether it differs from the other version."""
@@ -45,20 +48,30 @@ def pair_of(finding: Finding) -> tuple[str, str] | None:
 
 
 def tree_text(evidence: Evidence, tree: str) -> str | None:
-    """What one of the four trees says, by its name."""
-    return {
+    """What one of the four trees says, by its name; of a very long text the beginning, and how much is left out."""
+    text = {
         "base": evidence.base,
         "ours": evidence.ours,
         "theirs": evidence.theirs,
         "merged": evidence.merged,
     }[tree]
+    if text is None or len(text) <= LONGEST_LINE:
+        return text
+    rows = text.split("\n")
+    shown = [
+        row if len(row) <= LONGEST_LINE else f"{row[:LONGEST_LINE]}… {len(row) - LONGEST_LINE:,} more characters"
+        for row in rows[:MOST_LINES]
+    ]
+    if len(rows) > MOST_LINES:
+        shown.append(f"… {plural(len(rows) - MOST_LINES, 'more line')}")
+    return "\n".join(shown)
 
 
 def excerpt(finding: Finding, most: int = 1) -> list[Excerpt]:
     """The first differing lines of the finding's evidence, at most `most` of each tree, differing tokens apart."""
     pair = pair_of(finding)
     if pair is None:
-        merged = finding.evidence.merged
+        merged = tree_text(finding.evidence, "merged")
         lines = [line for line in (clean(merged).splitlines() if merged else []) if line.strip()]
         return [Excerpt("merged", ((line.strip(), False),)) for line in lines[:most]]
     left = clean(tree_text(finding.evidence, pair[0]) or "").splitlines()

@@ -16,6 +16,7 @@ from typing import Any
 from guard.model import Finding, Report, Severity, Status
 from guard.report.about import catalogue, not_checked, outcome_sentence
 from guard.report.concise import totals
+from guard.report.excerpt import tree_text
 from guard.report.groups import Group, group, headline, origin_label, subject_of
 from guard.report.html_tables import containment_table, heat_table, invariance_table, ledger_table, sync_tables
 from guard.report.json_text import safe
@@ -160,8 +161,7 @@ def _group(found: Group, view: View) -> dict[str, Any]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    evidence = finding.evidence
-    trees = (evidence.base, evidence.ours, evidence.theirs, evidence.merged)
+    trees = tuple(tree_text(finding.evidence, tree) for tree in ("base", "ours", "theirs", "merged"))
     return {
         "c": finding.code,
         "s": finding.severity.value,

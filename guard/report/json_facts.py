@@ -17,6 +17,7 @@ from guard.model import (
     Severity,
     SyncRow,
 )
+from guard.report.excerpt import tree_text
 from guard.report.json_text import dump
 from guard.report.view import View
 
@@ -102,7 +103,7 @@ def _origin(origin: Origin) -> dict[str, Any]:
 
 
 def _evidence(evidence: Evidence) -> dict[str, str | None]:
-    return {"base": evidence.base, "ours": evidence.ours, "theirs": evidence.theirs, "merged": evidence.merged}
+    return {tree: tree_text(evidence, tree) for tree in ("base", "ours", "theirs", "merged")}
 
 
 def _count(count: ChangeCount) -> dict[str, int]:

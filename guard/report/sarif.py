@@ -79,6 +79,7 @@ def _result(finding: Finding, index: int) -> dict[str, Any]:
     said = one_line(finding.message)
     if origin is not None:
         said += f" [{origin_label(origin)} {subject_of(origin)}]"
+    merged = tree_text(finding.evidence, "merged")
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": index,
@@ -86,7 +87,7 @@ def _result(finding: Finding, index: int) -> dict[str, Any]:
         "message": {"text": said},
         "locations": [
             {
-                **_place(finding.path, finding.line, finding.end_line, finding.column, finding.evidence.merged),
+                **_place(finding.path, finding.line, finding.end_line, finding.column, merged),
                 "logicalLocations": [{"fullyQualifiedName": one_line(finding.symbol)}],
             }
         ],
