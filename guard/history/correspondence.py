@@ -30,7 +30,7 @@ class FourForms:
         """Align the four forms.
 
         Arguments:
-            reads: whether merged's file reads a name, imports aside.
+            reads: whether merged's file reads a name, imports aside, and the side's does not.
             flat: they are the statements of a module or a class, which run once and in order.
             went: whether a statement of the side stands in merged outside this definition, brought there.
         """

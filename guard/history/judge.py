@@ -161,10 +161,9 @@ class _SideJudge:
         return merged > max(made, other) and base > 0
 
     def _reads(self, name: str) -> bool:
-        """Whether merged's file reads a name anywhere, imports aside."""
+        """Whether merged's file reads a name, imports aside, that the side's file does not read."""
         if self.read is None:
-            found = (s for d in self.forms.merged.definitions.values() for s in d.statements if s.kind != "import")
-            self.read = {token for statement in found for token in statement.tokens}
+            self.read = _read(self.forms.merged) - _read(self.forms.of(self.side))
         return name in self.read
 
     def _went(self, text: str) -> bool:
@@ -344,6 +343,11 @@ def _four(
     base, side, other, merged = (form.statements if form else () for form in forms)
     flat = all(form is None or form.kind != "function" for form in forms)
     return FourForms(base, side, other, merged, went, flat, reads)
+
+
+def _read(file: SourceFile) -> set[str]:
+    found = (s for definition in file.definitions.values() for s in definition.statements if s.kind != "import")
+    return {token for statement in found for token in statement.tokens}
 
 
 def _tokens_of(file: SourceFile) -> Counter[str]:
