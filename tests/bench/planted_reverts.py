@@ -2,12 +2,16 @@
 """Planted reverts: how many of known losses the judge finds, and what it says where nothing was lost.
 
 usage: planted_reverts.py --repo CLONE [--repo CLONE ...] [--merges 20] [--plants 8] [--seed 1] [--verbose]
+       [--every-ref]
 
 For two-parent merges whose automatic merge is clean (picked by seed):
   control   merged = the automatic merge: no GRD2 finding is right
   reformat  the same, the changed files reformatted at another line length: none is right
   plant     hunks of one side put back to the base's text in the automatic merge, only where that changes the syntax
             tree (docstrings aside): each must be found
+
+Merges are taken from the main branches; a repository that squashes what it takes in has them in its other refs only,
+which --every-ref reads too.
 """
 
 from __future__ import annotations
@@ -209,9 +213,9 @@ def reformatted(trees: FourTrees) -> dict[str, bytes]:
         return {path: name.read_bytes() for path, name in names.items()}
 
 
-def clean_merges(repository: Repository, tip: str) -> list[str]:
+def clean_merges(repository: Repository, tips: Sequence[str]) -> list[str]:
     """Merges with two parents that bring something in, newest first."""
-    output = repository.git("rev-list", "--merges", "--parents", tip).decode()
+    output = repository.git("rev-list", "--merges", "--parents", "--stdin", stdin="\n".join(tips).encode()).decode()
     return [words[0] for words in map(str.split, output.splitlines()) if len(words) == 3]
 
 
@@ -227,17 +231,15 @@ class Tally:
     other: int = 0
 
 
-def run(path: str, count: int, plants: int, seed: int, verbose: bool, jobs: int = 1) -> Tally:
+def run(path: str, count: int, plants: int, seed: int, verbose: bool, jobs: int = 1, every_ref: bool = False) -> Tally:
     """Measure on the merges of one clone."""
     tally, rng = Tally(), random.Random(seed)
     with Repository.open(path) as repository:
         heads = repository.git_here("for-each-ref", "--format=%(objectname) %(refname)", "--sort=-committerdate")
-        tips = [
-            line.split()[0]
-            for line in heads.decode().splitlines()
-            if line.split()[1].endswith(("main", "master", "dev", "develop"))
-        ]
-        merges = list(dict.fromkeys(m for tip in tips[:3] for m in clean_merges(repository, tip)))
+        named = [line.split() for line in heads.decode().splitlines()]
+        main = [sha for sha, name in named if name.endswith(("main", "master", "dev", "develop"))]
+        groups = [[sha for sha, _ in named]] if every_ref else [[tip] for tip in main[:3]]
+        merges = list(dict.fromkeys(merge for tips in groups for merge in clean_merges(repository, tips)))
         rng.shuffle(merges)
         for merge in merges:
             if tally.merges >= count:
@@ -306,11 +308,12 @@ def main() -> int:
     parser.add_argument("--plants", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--every-ref", action="store_true")
     options = parser.parse_args()
     total: Counter[str] = Counter()
     for repo in options.repo:
         started = time.time()
-        tally = run(repo, options.merges, options.plants, options.seed, options.verbose)
+        tally = run(repo, options.merges, options.plants, options.seed, options.verbose, 1, options.every_ref)
         facts = dataclasses.asdict(tally)
         total.update(facts)
         print(repo, " ".join(f"{k} {v}" for k, v in facts.items()), f"{time.time() - started:.0f} s", flush=True)
