@@ -84,7 +84,8 @@ class GitCommand:
             environment: further variables for this call.
 
         Raises:
-            GitError: git cannot be started or ends in another state; carries git's own first line.
+            GitError: git cannot be started or ends in another state; carries git's own first line that is more than a
+                hint or a warning.
         """
         import tempfile
 
@@ -112,7 +113,9 @@ class GitCommand:
                 raise GitError(f"git could not be started in {self.directory}: {error}") from error
         text = errors if isinstance(errors, str) else errors.decode("utf-8", "replace")
         if status not in accept:
-            first = next((line for line in text.splitlines() if line.strip()), f"exit state {status}")
+            said = [line for line in text.splitlines() if line.strip()]
+            cause = [line for line in said if not line.startswith(("hint:", "warning:"))]
+            first = next(iter(cause or said), f"exit state {status}")
             verb = next(
                 word for word, before in zip(arguments, ("", *arguments), strict=False) if before != "-c" != word
             )

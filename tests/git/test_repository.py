@@ -173,6 +173,17 @@ def test_no_repository(tmp_path: Path) -> None:
         Repository.open(tmp_path / "missing")
 
 
+def test_an_error_tells_the_cause_and_no_hint(workshop: Workshop) -> None:
+    first = workshop.commit("one", {"a.txt": "one\n" * 50})
+    second = workshop.commit("two", {"a.txt": None, "b.txt": "one\n" * 50 + "two\n"})
+    blob = workshop.git("rev-parse", f"{second}:b.txt")
+    (workshop.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with Repository.open(workshop.folder) as repository, pytest.raises(GitError) as caught:
+        repository.git("diff-tree", "-r", "-M", first, second)
+    assert blob in str(caught.value)
+    assert "hint" not in str(caught.value)
+
+
 def test_a_line_break_in_the_path_is_refused(tmp_path: Path) -> None:
     workshop = Workshop(tmp_path / "two\nlines")
     with pytest.raises(GitError, match="line break"):
