@@ -242,7 +242,7 @@ def _back(forms: FourForms, i: int, j: int, k: int) -> Fate:
 def _inside(forms: FourForms, i: int, j: int, k: int, became: int) -> Fate:
     """Merged has statement `k` in the place of `i`: which of the side's token edits are in it?"""
     base, side, merged = forms.base[i], forms.side[j], forms.merged[k]
-    theirs = tokens.edits(base.tokens, forms.other[became].tokens) if became >= 0 else []
+    theirs = _others_alone(base, side, forms.other[became]) if became >= 0 else []
     missing: list[int] = []
     back: list[int] = []
     done = superseded = crowded = False
@@ -270,6 +270,13 @@ def _inside(forms: FourForms, i: int, j: int, k: int, became: int) -> Fate:
     return Fate(
         verdict, i, j, k, _runs(side, missing), _runs(base, back), touched, row, new_rows, old_rows, not crowded
     )
+
+
+def _others_alone(base: Statement, side: Statement, other: Statement) -> list[tokens.TokenEdit]:
+    """The other side's edits that the side did not make too: what both made supersedes neither."""
+    same = {(e.start, e.end, side.tokens[e.new_start : e.new_end]) for e in tokens.edits(base.tokens, side.tokens)}
+    edits = tokens.edits(base.tokens, other.tokens)
+    return [e for e in edits if (e.start, e.end, other.tokens[e.new_start : e.new_end]) not in same]
 
 
 def _renamed(fate: tokens.EditFate, base: Statement, side: Statement, forms: FourForms, became: int) -> bool:

@@ -95,3 +95,16 @@ def test_a_file_that_lost_nearly_all_comes_before_one_lost_fix(workshop: Worksho
     errors = [f for f in answer.findings() if f["severity"] == "error"]
     assert [f["path"] for f in errors] == ["many.py"] * 20 + ["one.py"]
     assert errors[-1]["origins"][0]["tests"] == ["test_one.py"]
+
+
+def test_half_of_what_both_sides_made_in_one_call_is_lost(workshop: Workshop, guard: Guard) -> None:
+    """Ours had picked the change of theirs; the merge put a part of the call back."""
+    base = "def step(x):\n    return compute(\n        x,\n        longest=4096,\n        mode='slow',\n    )\n"
+    both = base.replace("longest=4096,", "prompt=2048,\n        answer=4096,").replace("x,", "x,\n        name=name,")
+    half = both.replace("prompt=2048,\n        answer=4096,", "longest=4096,")
+    own = {"OURS.md": "ours\n"}
+    make_sync(workshop, {"m.py": base}, {"m.py": both, **own}, {"m.py": both}, {"m.py": half, **own})
+    answer = guard.check("--merge", "HEAD", "--select", "GRD2", "--fail-on", "never", folder=workshop.folder)
+    found = [f for f in answer.findings() if f["severity"] != "note"]
+    assert {(f["path"], f["symbol"], f["verdict"]) for f in found} == {("m.py", "step", "partly")}
+    assert all("longest" in f["message"] and "prompt" in f["message"] for f in found)

@@ -186,6 +186,14 @@ def test_both_sides_made_the_same_change():
     assert not losses(judged(BASE, FIXED, FIXED, FIXED))
 
 
+def test_what_both_sides_made_is_superseded_by_neither():
+    both = BASE.replace("count=count", "mean=mean, count=count").replace("total, ", "total * scale, ")
+    half = both.replace("total * scale, ", "total, ")
+    assert {change.side for change in losses(judged(BASE, both, both, half))} == {Side.OURS, Side.THEIRS}
+    ours, theirs = (both.replace('"aux"', f'"{name}"') for name in ("seq_aux", "moe_aux"))
+    assert not losses(judged(BASE, ours, theirs, theirs))  # there theirs made something else of ours' spot
+
+
 def test_a_newer_argument_that_overrides_makes_the_fix_dead():
     callee = """
     def attach(loss, count=None, scale_count=None):
