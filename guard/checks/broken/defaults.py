@@ -3,7 +3,8 @@
 Reason: the call does not name the argument, so its text says nothing of the change; it runs, with another meaning.
 Only callers that the changing side does not have count: its own it saw. A new parameter counts only where it is
 a switch that is on by default and that the side which added it sets by name somewhere: that side knew that the default
-does not fit every caller. Other new defaults keep the old behaviour by convention.
+does not fit every caller. Other new defaults keep the old behaviour by convention, and so does a switch that is only
+handed on to what is on by itself.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from guard.checks.broken.difference import Break
 from guard.checks.broken.gathering import FourWorlds, is_test
 from guard.checks.broken.reach import Reach, last_name, shown
 from guard.model import Confidence, Related, Severity, Side
-from guard.source.outline import Call, Parameter
+from guard.source.outline import Call, Parameter, Root
+from guard.source.passing import handed_on
 
 
 class Change(NamedTuple):
@@ -75,8 +77,25 @@ def _changes(comparison: Comparison, found: Reach, named: Callable[[Side], Set[s
                 continue
             if not _matters(was, parameter) or comparison.calls.in_scope("base", found.path, found.call):
                 continue
-            if _made_by(comparison, other, callee, parameter):
+            if _made_by(comparison, other, callee, parameter) and (
+                was or not _on_before(comparison.worlds, side, callee, parameter)
+            ):
                 yield Change(found, parameter, was, side, before[0])
+
+
+def _on_before(worlds: FourWorlds, side: Side, callee: Callee, parameter: Parameter) -> bool:
+    """Whether a new switch changes nothing: read nowhere, or only handed on to what the caller's side has on too."""
+    names = handed_on(worlds.trees.blob("merged", callee.path) or b"", callee.line, parameter.name)
+    world, path = worlds[side.value], worlds.path_in(side.value, callee.path)
+    if names is None or path is None:
+        return False
+    for name in names:
+        first, *rest = name.split(".")
+        functions = world.functions_of(world.resolve(path, Root("global", first), tuple(rest)))
+        known = [one.default for function in functions for one in function.parameters if one.name == parameter.name]
+        if not known or any(default != parameter.default for default in known):
+            return False
+    return True
 
 
 def _left_out(call: Call, callee: Callee) -> list[Parameter]:
