@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from guard.checks.broken.comparison import Comparison
 from guard.checks.broken.difference import PARENTS, Break, State, is_new, origin_side
-from guard.checks.broken.gathering import FourWorlds, is_test
+from guard.checks.broken.gathering import FourWorlds, is_test, is_vendored
 from guard.checks.broken.modules import ModuleView, Target
 from guard.checks.broken.world import World
 from guard.model import Confidence, Related, Severity, Side
@@ -81,8 +81,13 @@ class _AttributeCheck:
 
     def _reader(self, path: str, offset: int, access: Access, position: int, name: str) -> Iterator[Reader]:
         known, owner = self._given("merged", path, access, position)
-        if not known:
+        if not known and (owner or is_vendored(path) or not self._of_a_package(access.path[: position + 1])):
             yield Reader(path, offset + access.line, access, position, name, owner)
+
+    def _of_a_package(self, names: Iterable[str]) -> bool:
+        """Whether only kept copies of other packages gave one of the attributes: the object may be the package's."""
+        files = ([file for tree in PARENTS for file in self._givers[tree].files(name)] for name in names)
+        return any(given and all(map(is_vendored, given)) for given in files)
 
     def _given(self, tree: str, path: str, access: Access, position: int) -> tuple[bool, tuple[str, str] | None]:
         """Whether a tree gives the attribute to the receiver, and the receiver's class where it is known."""

@@ -20,6 +20,7 @@ _WORTH_A_PROCESS = 400_000
 
 _READERS = (".py", ".pyi", ".pyx", ".yaml", ".yml", ".sh", ".bash", ".toml", ".cfg", ".ini", ".j2", ".jinja")
 _LARGEST_TEXT = 500_000
+_VENDORED = {"third_party", "thirdparty", "3rdparty", "vendor", "vendored", "_vendor", "_vendored"}
 _CLASS = re.compile(rb"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)]*)\)", re.MULTILINE | re.ASCII)
 _WORDS = re.compile(rb"[A-Za-z_][\w-]+", re.ASCII)
 
@@ -164,6 +165,11 @@ def is_test(path: str) -> bool:
     """Whether a file belongs to the tests: what breaks there comes after what breaks in the product."""
     *folders, name = path.split("/")
     return bool({"test", "tests", "testing"} & set(folders)) or name.startswith(("test_", "conftest"))
+
+
+def is_vendored(path: str) -> bool:
+    """Whether a file is a kept copy of another package's: the objects that it speaks of come from that package too."""
+    return bool(_VENDORED & set(path.split("/")[:-1]))
 
 
 def _renames(trees: FourTrees, tree: str) -> dict[str, str]:

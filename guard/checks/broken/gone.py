@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from guard.checks.broken.comparison import Comparison
 from guard.checks.broken.difference import PARENTS, Break, State, is_new, origin_side
-from guard.checks.broken.gathering import FourWorlds, is_test
+from guard.checks.broken.gathering import FourWorlds, is_test, is_vendored
 from guard.checks.broken.modules import ModuleView
 from guard.model import Confidence, Severity, Side
 
@@ -122,7 +122,8 @@ class _Uses:
             self._files = Counter()
             paths = self._worlds[self._tree].index.paths
             for touched in self._worlds.trees.touched:
-                if touched in paths:
+                # What a kept copy of a package read may have been the package's own, which still reads it.
+                if touched in paths and (self._tree == "merged" or touched == path or not is_vendored(touched)):
                     self._files.update(self._names & self._worlds.words_of(self._tree, touched))
         here = word in self._worlds.words_of(self._tree, path)
         return self._files[word] > here or self._worlds.is_mentioned(word)

@@ -151,7 +151,9 @@ class World:
 
     @staticmethod
     def instance_of(target: Target) -> Target:
-        """An object of a class."""
+        """An object of a class; what the class of a package outside the repository gives is not known here."""
+        if target.kind == "external":
+            return EXTERNAL
         return Target("object", target.path, target.name) if target.kind == "class" else UNKNOWN
 
     def follow(self, target: Target, attributes: tuple[str, ...]) -> Target:
@@ -187,7 +189,7 @@ class World:
                 return self.instance_of(self.dotted(path, said)) if said else UNKNOWN
             if name in kind.members or name in kind.stored:
                 return UNKNOWN
-        return Target("missing") if complete else UNKNOWN
+        return Target("missing") if complete else EXTERNAL  # a base outside the repository gives it
 
     @staticmethod
     def _typed(path: str, function: FunctionOutline) -> Target:
