@@ -24,7 +24,7 @@ _DEFINES = re.compile(r"(?:async[ \t]+)?def[ \t]+(\w+)")
 
 
 class Cut(NamedTuple):
-    """The text of a class in pieces: `rest` is the class without its methods, which are (0-based line, text)."""
+    """The text of a class in pieces: `rest` has a `pass` for each of its methods, which are (0-based line, text)."""
 
     owner: str
     rest: str
@@ -43,10 +43,21 @@ def cut(text: str) -> Cut | None:
         return None
     rest = lines[:]
     for start, end in spans:
-        rest[start:end] = [""] * (end - start)
-    rest[spans[0][0]] = f"{indent}pass"  # a class of nothing but methods
-    methods = tuple((start, "\n".join(lines[start:end]).rstrip() + "\n") for start, end in spans)
-    return Cut(owner, "\n".join(rest).rstrip() + "\n", methods)
+        rest[start:end] = [f"{indent}pass"] + [""] * (end - start - 1)
+    methods = tuple((start, "\n".join(lines[start:end]).rstrip(" \t\f\n") + "\n") for start, end in spans)
+    return Cut(owner, "\n".join(rest).rstrip(" \t\f\n") + "\n", methods)
+
+
+def stands(rest: ast.Module, pieces: Cut) -> bool:
+    """Whether a class was cut at methods of its own, not at lines of a string or of a function inside a method.
+
+    Arguments:
+        rest: the class without its methods, parsed.
+        pieces: where it was cut.
+    """
+    bodies = [node.body for node in rest.body if isinstance(node, ast.ClassDef)]
+    left = {statement.lineno for body in bodies for statement in body if isinstance(statement, ast.Pass)}
+    return all(line + 1 in left for line, _ in pieces.methods)
 
 
 def _head(lines: list[str]) -> tuple[str, int, str] | None:
@@ -109,7 +120,8 @@ def parse_methods(text: str) -> tuple[list[ast.stmt], str]:
 
 
 def join(rest: Segment, owner: str, methods: Sequence[tuple[int, Methods]]) -> Parts | None:
-    """The parts of a class; None where a piece asks for what another one binds in the class's body.
+    """The parts of a class; None where a piece asks for what another one binds in the class's body, and where the
+    order of methods and other statements matters: these bind a method's name as well, or type what it stores.
 
     Arguments:
         rest: the class without its methods.
@@ -123,9 +135,15 @@ def join(rest: Segment, owner: str, methods: Sequence[tuple[int, Methods]]) -> P
     every = frozenset().union(*bound)
     if any((names & every) - own for names, own in zip(asked, bound, strict=True)):
         return None
+    if any(not kind.members.keys().isdisjoint(piece.members) or _typed_otherwise(kind, piece) for _, piece in methods):
+        return None
     whole = replace(rest, classes=tuple(_joined(one, methods) if one is kind else one for one in rest.classes))
     # Every piece was parsed under a head of one line.
     return ((0, whole), *((line - 1, piece.segment) for line, piece in methods))
+
+
+def _typed_otherwise(kind: ClassOutline, piece: Methods) -> bool:
+    return any(kind.types.get(name, said) != said for name, said in piece.types.items())
 
 
 def _joined(kind: ClassOutline, methods: Sequence[tuple[int, Methods]]) -> ClassOutline:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from guard.errors import NotAnalysedError
 from guard.source.bindings import Methods
-from guard.source.methods import Parts, cut, join, parse_methods
+from guard.source.methods import Parts, cut, join, parse_methods, stands
 from guard.source.outline import ModuleOutline
 from guard.source.survey import survey, survey_methods
 from guard.source.text import decode
@@ -23,6 +23,7 @@ from guard.source.text import decode
 _HEAD = re.compile(r"(?:async[ \t]+def|def|class)\b|@")
 _DEFINITION = re.compile(r"^(?:class[ \t]+(\w+)|(?:async[ \t]+)?def\b)", re.MULTILINE)
 _CONTINUES = (" ", "\t", "\f", "#", ")", "]", "}")
+_BLANKS = " \t\f\n"  # what Python takes for nothing; other characters that look blank are errors
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 # A file that takes longer than this to parse is data; two of the four versions would use up the whole budget.
@@ -151,11 +152,13 @@ def _by_method(chunk: str, memo: SegmentMemo) -> Parts | None:
     if pieces is None:
         return None
     try:
+        rest = ast.parse(pieces.rest)
+        if not stands(rest, pieces):
+            return None
         methods = [(line, _methods(pieces.owner, text, memo)) for line, text in pieces.methods]
-        rest = survey(ast.parse(pieces.rest), pieces.rest)
     except SyntaxError:
         return None
-    return join(rest, pieces.owner, methods)
+    return join(survey(rest, pieces.rest), pieces.owner, methods)
 
 
 def _methods(owner: str, text: str, memo: SegmentMemo) -> Methods:
@@ -179,7 +182,7 @@ def split(text: str) -> list[tuple[int, str]]:
     inside = False
     decorated = False
     for number, line in enumerate(lines):
-        if line.startswith(_CONTINUES) or not line.strip():
+        if line.startswith(_CONTINUES) or not line.strip(_BLANKS):
             continue
         if _HEAD.match(line):
             if not decorated:
@@ -194,7 +197,7 @@ def split(text: str) -> list[tuple[int, str]]:
     cuts = sorted(set(starts))
     pieces = []
     for start, end in zip(cuts, [*cuts[1:], len(lines)], strict=True):
-        chunk = "\n".join(lines[start:end]).rstrip()
+        chunk = "\n".join(lines[start:end]).rstrip(_BLANKS)
         if chunk:
             pieces.append((start, chunk + "\n"))
     return pieces

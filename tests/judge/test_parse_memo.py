@@ -11,6 +11,7 @@ import pytest
 from guard.errors import NotAnalysedError
 from guard.source import definitions, statements
 from guard.source.definitions import ParseMemo, SourceFile, parse
+from guard.source.segments import SegmentMemo, outline
 
 TRICKY = {
     "a string with a definition in it": 'TEXT = """\ndef f():\n    return 1\n"""\n\ndef g():\n    return TEXT\n',
@@ -53,3 +54,13 @@ def test_no_python_is_told_with_its_own_line() -> None:
     for memo in (None, ParseMemo()):
         with pytest.raises(NotAnalysedError, match="line 5"):
             parse(text, memo)
+
+
+@pytest.mark.parametrize("character", ["\u00a0", "\x0b", "\x1c", "\u2028"])
+@pytest.mark.parametrize("line", ["{}", "    return 1 {}", ""])
+def test_what_only_looks_blank_is_no_python(character: str, line: str) -> None:
+    text = f"def f():\n    pass\n{line.format(character)}\ndef g():\n    pass\n{'' if line else character}\n"
+    for memo in (None, ParseMemo()):
+        with pytest.raises(NotAnalysedError):
+            parse(text.encode(), memo)
+    assert outline(text.encode(), SegmentMemo()).error
