@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from guard.errors import NotAnalysedError
 from guard.lint.language import Clause, Condition, Place, Rule
 from guard.lint.patterns import Pattern
 from guard.lint.texts import TextTest
+from guard.source.text import decode
 
 # Ways in which a file can meet one need; in each of them it holds all these words.
 Need = tuple[frozenset[bytes], ...]
@@ -17,9 +19,29 @@ Need = tuple[frozenset[bytes], ...]
 _BLANKS = bytes(c if chr(c).isalnum() or chr(c) == "_" or c >= 0x80 else 0x20 for c in range(256))
 
 
+def plain(data: bytes) -> bytes:
+    """A file as rules are written for it: UTF-8, newlines as line ends, no byte order mark.
+
+    What cannot be decoded stays as it is: whoever looks at it says why.
+    """
+    if data.isascii() and b"\r" not in data:
+        return data
+    try:
+        return decode(data).text.encode()
+    except (NotAnalysedError, UnicodeEncodeError):
+        return data
+
+
 def words_of(data: bytes) -> frozenset[bytes]:
-    """Every word of a file: identifiers, keywords and numbers, those in strings and comments too."""
-    return frozenset(data.removeprefix(codecs.BOM_UTF8).translate(_BLANKS).split())
+    """Every word of a plain file: identifiers, keywords and numbers, those in strings and comments too.
+
+    A name stands as written, and as Python reads it (PEP 3131).
+    """
+    words = data.translate(_BLANKS).split()
+    if data.isascii():
+        return frozenset(words)
+    read = unicodedata.normalize("NFKC", data.decode("utf-8", "replace")).encode()
+    return frozenset(words + read.translate(_BLANKS).split())
 
 
 def clause_needs(clause: Clause) -> list[Need]:
@@ -117,10 +139,8 @@ class _File:
     """One file while its rules are chosen. What it was asked once it remembers: rules ask much the same."""
 
     def __init__(self, data: bytes, path: str | None) -> None:
-        self.data = data
+        self.data = plain(data)
         self.path = path
-        # Expressions over lines are written for newlines; other line ends are rare enough to be let through.
-        self._unusual = b"\r" in data
         self._places: dict[Place, bool] = {}
         self._texts: dict[TextTest, bool] = {}
 
@@ -147,5 +167,5 @@ class _File:
 
     def _says(self, text: TextTest) -> bool:
         if text not in self._texts:
-            self._texts[text] = self._unusual or text.found(self.data)
+            self._texts[text] = text.found(self.data)
         return self._texts[text]

@@ -113,8 +113,9 @@ def _check(rule: Rule, origin: str) -> None:
     for i, clause in enumerate(rule.match):
         for label, expression in _expressions(clause):
             try:
-                re.compile(expression)
-            except re.error as problem:
+                # `text` is searched for in bytes, where some escapes of text are errors.
+                re.compile(expression.encode() if label == "text" else expression)
+            except (re.error, ValueError) as problem:
                 raise ConfigError(f"{origin}:1: match[{i}].{label}: no regular expression: {problem}") from None
         if bool(clause.call) == bool(clause.pattern):
             raise ConfigError(f"{origin}:1: match[{i}]: exactly one of 'call' and 'pattern' is meant")

@@ -71,7 +71,7 @@ def _stays_in_line(expression: str) -> bool:
     before = ""
     for token in _TOKEN.finditer(body):
         kind, text = token.lastgroup or "", token.group()
-        if text == "\n" or (kind == "set" and re.match(text, "\n")):
+        if text in {"\n", "\\\n"} or (kind == "set" and re.match(text, "\n")):
             return False
         if kind == "escape" and text[1].isalnum() and text[1] not in _INSIDE_LINES:
             return False

@@ -40,6 +40,7 @@ def test_a_pin_of_the_user_loads_beside_the_built_in_rules(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
+        ("  - call: some_function", "  - text: '\\u00e9'\n    call: f", 1, "match[0].text: no regular expression"),
         ("summary: S.", "sumary: S.", 5, "(top): unknown key 'sumary'"),
         ("severity: error", "severity: fatal", 3, "severity: 'fatal' is none of error, warning, note"),
         ("      - passes: group", "      - pases: group", 13, "match[0].require[0]: unknown key 'pases'"),

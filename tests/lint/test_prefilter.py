@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from guard.lint.engine import FileLinter
-from guard.lint.prefilter import Prefilter, words_of
+from guard.lint.prefilter import Prefilter, plain, words_of
 from guard.lint.source import Source
 from tests.lint.programs import BUILTIN, lint_tree, rules
 
@@ -21,7 +21,7 @@ def chosen(clauses: str, data: bytes, path: str | None = None) -> list[int]:
 
 def test_words_are_whole_and_end_where_python_ends_them() -> None:
     data = b"\xef\xbb\xbfimport a.b\rx_1='q'\x0cif\tn\xc3\xa9: pass\n"
-    assert words_of(data) == {b"import", b"a", b"b", b"x_1", b"q", b"if", b"n\xc3\xa9", b"pass"}
+    assert words_of(plain(data)) == {b"import", b"a", b"b", b"x_1", b"q", b"if", b"n\xc3\xa9", b"pass"}
     assert chosen(ONE, b"log_softmax(x)") == []
     assert chosen(ONE, b"torch . softmax (x)") == [0]
     # An imported name stands whole in its import, however it is called later.
@@ -59,6 +59,28 @@ def test_only_the_clauses_that_can_match_are_tried() -> None:
     assert chosen(clauses, b"count  = 0") == [2]
     assert chosen(clauses, b"count x = 0\r\n") == [2]
     assert chosen(clauses, b"'cabin'") == [3]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbfcount = 0\n",
+        b"count = 0\r\n",
+        b"x = 1\rcount = 0\r",
+        "# coding: latin-1\n# \u00e9\ncount = 0\n".encode("latin-1"),
+    ],
+)
+def test_a_text_is_found_however_the_file_is_written(data: bytes) -> None:
+    clauses = "- pattern: '$X = 0'\n  text: '(?m)^count = 0$'\n"
+    assert chosen(clauses, data) == [0]
+    assert chosen(clauses, data.replace(b"count", b"other")) == []
+
+
+def test_a_name_is_found_however_it_is_spelt() -> None:
+    clauses = "- call: ['\u00b5_loss']\n- call: ['\u03bc_loss']\n- pattern: '\u00b5_loss()'\n"
+    assert chosen(clauses, "\u03bc_loss()".encode()) == [1, 2]
+    assert chosen(clauses, "\u00b5_loss()".encode()) == [0, 1, 2]
+    assert chosen(clauses, "# coding: latin-1\n\u00b5_loss()".encode("latin-1")) == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
