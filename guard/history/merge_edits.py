@@ -3,7 +3,8 @@
 Making each automatic merge again (`git log --remerge-diff`) costs more than the rest of a judgement, and nearly all
 merges turn out to have touched none of the lines asked about. So a line is first counted in the four trees of a merge:
 where the count in the merge is what a three-way merge of the counts gives, the merge did nothing to it. Only where the
-counts cannot tell (a file that some tree lacks, several merge bases, an octopus) does git make the merge again.
+counts cannot tell (a file that some tree lacks, a line that both sides may have put in at different places, several
+merge bases, an octopus) does git make the merge again.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ def merge_strokes(
     for merge in merges:
         base = base_of[merge]
         strokes = [] if base is None else list(_counted(merge, base, counts, paths))
-        if base is None or any(counts.lacking((base, *merge.parents), path) for _, _, path in strokes):
+        if base is None or any(
+            counts.lacking((base, *merge.parents), path) or counts.of_both(merge, base, line, path)
+            for line, _, path in strokes
+        ):
             unsure.append(merge)
             continue
         for line, added, path in strokes:
@@ -107,6 +111,11 @@ class _Counts:
     def lacking(self, commits: Iterable[str], path: str) -> bool:
         """Whether one of the trees has no such file: it may stand there under another name."""
         return any((commit, path) not in self._blobs for commit in commits)
+
+    def of_both(self, merge: _Merge, base: str, line: bytes, path: str) -> bool:
+        """Whether the merge holds a line as often as two like changes, one of each side, make it."""
+        before, first, second, now = (self.of(c, path)[line] for c in (base, *merge.parents, merge.commit))
+        return first == second and now == first + second - before
 
     def differ(self, merge: _Merge, path: str) -> bool:
         """Whether a parent does not hold the lines as often as the merge does."""

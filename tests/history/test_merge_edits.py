@@ -74,6 +74,18 @@ def test_a_conflict_that_keeps_one_side_drops_the_lines_of_the_other_and_nothing
     assert found == {("-", "loss = loss * their_factor", merge)}
 
 
+@pytest.mark.parametrize("more", ["", "    extra = nobody_wrote_it\n"])
+def test_a_line_that_each_side_puts_in_at_its_own_place_is_no_edit_of_the_merge(workshop: Workshop, more: str) -> None:
+    first, last = (
+        "def before(loss):\n    return loss + the_rest\n\n\n",
+        "\n\ndef after(loss):\n    return loss + the_rest\n",
+    )
+    base = sides(workshop, first + BASE, BASE + last)
+    merge = workshop.merge("theirs", {PATH: first + BASE + last + more} if more else None)
+    found = told(asked(workshop, merge, base, texts=(BASE, more)))
+    assert found == as_git_says(workshop, merge)
+
+
 def test_a_file_that_one_side_renamed_is_merged_under_its_new_name(workshop: Workshop) -> None:
     base = workshop.commit("Base", {PATH: BASE})
     workshop.branch("theirs")
