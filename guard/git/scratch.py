@@ -6,6 +6,7 @@ and grafts cannot act, and what git writes (the tree of an automatic merge) land
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -74,8 +75,14 @@ class Scratch:
 
 def _remove(directory: Path, owner: int) -> None:
     """Remove the directory; a forked process must not take it from its parent."""
-    if os.getpid() == owner:
-        shutil.rmtree(directory, ignore_errors=True)
+    if os.getpid() != owner:
+        return
+    # A git that an interrupted run left behind may still write: where the name is gone it cannot, and ends.
+    gone = directory.with_name(f"{directory.name}-gone")
+    with contextlib.suppress(OSError):
+        directory.rename(gone)
+    for path in (gone, directory):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _promisor_settings(settings: bytes) -> list[tuple[str, str]]:

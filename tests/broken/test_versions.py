@@ -73,7 +73,9 @@ VERSIONS = {
     "another indent": "@dec\nclass Router:\n  def a(self):\n    return b\n  x = 1\n  @d\n  @d\n  def b(self): pass\n",
     "a method in a string": PLAIN.replace("            of several", "    def of(self): several"),
     "a function in a string": PLAIN.replace("    to experts", "def to_experts(): text"),
-    "a method in the class's own string": PLAIN.replace("    to experts", "    def experts(self): return to.them\n    x"),
+    "a method in the class's own string": PLAIN.replace(
+        "    to experts", "    def experts(self): return to.them\n    x"
+    ),
     "a head that seems to end earlier": "class Router(  # of:\n        Base):\n"
     "    def a(self):\n        def inner(): return self.b\n        return inner\n",
     "annotated below": PLAIN + "\n    kind: Third\n",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -72,6 +73,21 @@ def test_nothing_is_written_to_the_analysed_repository(diverged: Workshop) -> No
         scratch = repository.scratch.directory
     assert snapshot(diverged.folder) == before
     assert not scratch.exists()
+
+
+def test_what_still_writes_leaves_nothing_behind(diverged: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Repository.open(diverged.folder) as repository:
+        scratch = repository.scratch.directory
+        remove = os.rmdir
+
+        def while_git_writes(path: str, **others: int) -> None:
+            """A git that an interrupted run did not wait for."""
+            with contextlib.suppress(FileNotFoundError):
+                (scratch / "objects" / "late").touch()
+            remove(path, **others)
+
+        monkeypatch.setattr(os, "rmdir", while_git_writes)
+    assert list(scratch.parent.glob(f"{scratch.name}*")) == []
 
 
 def test_bare_linked_and_configless(diverged: Workshop, tmp_path: Path) -> None:
