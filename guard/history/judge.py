@@ -84,8 +84,9 @@ class _SideJudge:
                     yield from self._abandoned(before, after)
                 yield from self._common(before, after)
             elif after is not None:
-                yield from self._brought(after)
-                yield from self._common(None, after)
+                renamed = self._renamed(after)
+                yield from self._brought(after, renamed)
+                yield from self._common(renamed, after)
                 yield from inert_changes(forms, self.side, None, after, self.elsewhere)
             elif before is not None:
                 yield from self._deleted(before)
@@ -138,7 +139,8 @@ class _SideJudge:
     def _common(self, before: Definition | None, after: Definition) -> Iterator[JudgedChange]:
         """What merged dropped although all have it, or has once more than all: told for the side that came near."""
         forms = self.forms
-        now, other = (file.definitions.get(after.key) for file in (forms.merged, forms.of(self.side.other)))
+        now = forms.merged.definitions.get(after.key)
+        other = forms.of(self.side.other).definitions.get(before.key if before is not None else after.key)
         if now is None or now.own in {form.own for form in (before, after, other) if form is not None}:
             return
         near, other_near = (form is not None and (before is None or before.own != form.own) for form in (after, other))
@@ -177,11 +179,23 @@ class _SideJudge:
                 self.counts.append(Counter(t for d in file.definitions.values() for t in _texts(d)))
         return tuple(count[text] for count in self.counts)
 
-    def _brought(self, after: Definition) -> Iterator[JudgedChange]:
+    def _renamed(self, after: Definition) -> Definition | None:
+        """The base's definition that the side gave this name and merged has under it, while the other side has not."""
+        base, made, other = (
+            f.definitions for f in (self.forms.base, *map(self.forms.of, (self.side, self.side.other)))
+        )
+        merged = self.forms.merged.definitions
+        if after.key in other or after.key not in merged:
+            return None
+        gone = [d for k, d in base.items() if k not in made and k not in merged and k in other and d.kind == after.kind]
+        likely = max(gone, key=lambda before: shared(before, after), default=None)
+        return likely if likely is not None and shared(likely, after) >= TOUCHED else None
+
+    def _brought(self, after: Definition, renamed: Definition | None) -> Iterator[JudgedChange]:
         now = self._now(after)
-        other = self.forms.of(self.side.other).definitions.get(after.key)
+        other = self.forms.of(self.side.other).definitions.get(renamed.key if renamed else after.key)
         if now is not None:
-            yield from self._compare(None, after, other, now)
+            yield from self._compare(renamed, after, other, now)
             return
         if self._enclosed(after) or after.name == MODULE:
             return

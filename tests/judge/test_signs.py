@@ -108,3 +108,21 @@ def test_half_of_what_both_sides_made_in_one_call_is_lost(workshop: Workshop, gu
     found = [f for f in answer.findings() if f["severity"] != "note"]
     assert {(f["path"], f["symbol"], f["verdict"]) for f in found} == {("m.py", "step", "partly")}
     assert all("longest" in f["message"] and "prompt" in f["message"] for f in found)
+
+
+def test_a_name_that_ours_gave_is_no_text_that_ours_wrote(workshop: Workshop, guard: Guard) -> None:
+    """Ours renamed a function, theirs rewrote a call in it; merged has both, in other quotes."""
+    base = "def _wrap(call):\n    check(call, 'deep')\n    log(call)\n    return run(call, answer=False)\n"
+    ours = base.replace("_wrap", "wrap")
+    theirs = base.replace("return run(call, answer=False)", "options = {'answer': False}\n    return run(call)")
+    merged = theirs.replace("_wrap", "wrap").replace("'", '"')
+
+    def told_of() -> list[tuple[str, str]]:
+        answer = guard.check("--merge", "HEAD", "--select", "GRD2", "--fail-on", "never", folder=workshop.folder)
+        return [(f["symbol"], f["lost_side"]) for f in answer.findings() if f["severity"] != "note"]
+
+    make_sync(workshop, {"m.py": base}, {"m.py": ours}, {"m.py": theirs}, {"m.py": merged})
+    assert told_of() == []
+    set_tree(workshop, {"m.py": merged.replace("    log(call)\n", "")})
+    workshop.git("commit", "-q", "--amend", "-a", "--no-edit")
+    assert told_of() != []
