@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from guard.history.alignment import align, hunks
@@ -17,6 +17,7 @@ from guard.history.forms import FileForms
 from guard.history.inert import inert_changes
 from guard.history.numeric import is_numeric, is_test
 from guard.history.receivers import SUBSTANTIAL, other_form, receiver
+from guard.history.renamed import RECAST, TOUCHED, abandoned, given_away, old_name
 from guard.history.verdicts import FourForms, Hunk, judge_common, judge_statements, judge_surplus
 from guard.history.whole import gone, whole, whole_piece
 from guard.model import Side, Verdict
@@ -25,9 +26,7 @@ from guard.source.definitions import EMPTY, MODULE, Definition, SourceFile
 __all__ = ["FileForms", "judge", "judge_side"]
 
 Key = tuple[str, int]
-RECAST = 0.6  # share of a definition's statements below which the other side wrote it anew
 HOLLOW = 0.25  # share of the base's statements below which a definition is only a shell of what it was
-TOUCHED = 0.75  # similarity from which on the other side only touched what a side deleted
 
 
 def judge(forms: FileForms, elsewhere: Elsewhere | None = None) -> list[JudgedChange]:
@@ -58,6 +57,7 @@ class _SideJudge:
     counts: list[Counter[str]] = field(default_factory=list)
     tokens: tuple[Counter[str], Counter[str]] | None = None
     read: set[str] | None = None
+    abandoned: list[Definition] | None = None
 
     def changes(self) -> Iterator[JudgedChange]:
         forms = self.forms
@@ -84,7 +84,9 @@ class _SideJudge:
                     yield from self._abandoned(before, after)
                 yield from self._common(before, after)
             elif after is not None:
-                renamed = self._renamed(after)
+                if self.abandoned is None:
+                    self.abandoned = abandoned(forms, self.side)
+                renamed = old_name(forms, self.side, after, self.abandoned)
                 yield from self._brought(after, renamed)
                 yield from self._common(renamed, after)
                 yield from inert_changes(forms, self.side, None, after, self.elsewhere)
@@ -118,9 +120,9 @@ class _SideJudge:
         return max(copies, key=lambda copy: shared(after, copy))
 
     def _modified(self, before: Definition, after: Definition) -> Iterator[JudgedChange]:
-        now = self._now(after)
+        forms, now = self.forms, self._now(after)
         other = self.forms.of(self.side.other).definitions.get(after.key)
-        if now is not None and not _hollow(before, now, other):
+        if now is not None and not _hollow(before, now, other) and not given_away(forms, self.side.other, before):
             yield from self._compare(before, after, other, now)
             return
         standing = receiver(self.forms, self.side, self.elsewhere, after, before)
@@ -163,9 +165,13 @@ class _SideJudge:
         return merged > max(made, other) and base > 0
 
     def _reads(self, name: str) -> bool:
-        """Whether merged's file reads a name, imports aside, that the side's file does not read."""
+        """Whether merged's file reads a name that the side's does not, imports aside, in words that are not the base's.
+
+        What reads it in the base's words is back as the import is: neither is a consequence of the other.
+        """
         if self.read is None:
-            self.read = _read(self.forms.merged) - _read(self.forms.of(self.side))
+            known = {text for definition in self.forms.base.definitions.values() for text in _texts(definition)}
+            self.read = _read(self.forms.merged, known) - _read(self.forms.of(self.side))
         return name in self.read
 
     def _went(self, text: str) -> bool:
@@ -178,18 +184,6 @@ class _SideJudge:
             for file in (self.forms.base, self.forms.of(self.side), self.forms.of(self.side.other), self.forms.merged):
                 self.counts.append(Counter(t for d in file.definitions.values() for t in _texts(d)))
         return tuple(count[text] for count in self.counts)
-
-    def _renamed(self, after: Definition) -> Definition | None:
-        """The base's definition that the side gave this name and merged has under it, while the other side has not."""
-        base, made, other = (
-            f.definitions for f in (self.forms.base, *map(self.forms.of, (self.side, self.side.other)))
-        )
-        merged = self.forms.merged.definitions
-        if after.key in other or after.key not in merged:
-            return None
-        gone = [d for k, d in base.items() if k not in made and k not in merged and k in other and d.kind == after.kind]
-        likely = max(gone, key=lambda before: shared(before, after), default=None)
-        return likely if likely is not None and shared(likely, after) >= TOUCHED else None
 
     def _brought(self, after: Definition, renamed: Definition | None) -> Iterator[JudgedChange]:
         now = self._now(after)
@@ -359,8 +353,9 @@ def _four(
     return FourForms(base, side, other, merged, went, flat, reads)
 
 
-def _read(file: SourceFile) -> set[str]:
-    found = (s for definition in file.definitions.values() for s in definition.statements if s.kind != "import")
+def _read(file: SourceFile, known: Container[str] = ()) -> set[str]:
+    statements = (s for definition in file.definitions.values() for s in definition.statements)
+    found = (s for s in statements if s.kind != "import" and s.text not in known)
     return {token for statement in found for token in statement.tokens}
 
 

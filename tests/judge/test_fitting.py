@@ -176,6 +176,9 @@ def test_an_import_in_another_block_and_one_that_is_read_are_no_loss() -> None:
     read = base.replace("return x", "return os.path.join(x)")
     assert not losses(judged(base, gone, read, read)), "theirs reads it now"
     assert losses(judged(base, gone, base, base), Side.OURS)
+    old = read.replace("return x", "return x\n\n\nlast = 1\n")
+    back = losses(judged(old, gone, old, old), Side.OURS)
+    assert {"<module>", "f"} == {change.place.symbol for change in back}, "the import and its reader are back together"
     old = "from old import path\nX = 1\n\n\ndef f(x):\n    return path(x)\n"
     new = old.replace("from old import path\n", "").replace("X = 1\n", "X = 1\nfrom new import path\n")
     assert losses(judged(old, new, old, f"from old import path\n{new}"), Side.OURS), "ours reads another one"

@@ -126,3 +126,25 @@ def test_a_name_that_ours_gave_is_no_text_that_ours_wrote(workshop: Workshop, gu
     set_tree(workshop, {"m.py": merged.replace("    log(call)\n", "")})
     workshop.git("commit", "-q", "--amend", "-a", "--no-edit")
     assert told_of() != []
+
+
+def test_a_class_whose_old_name_went_to_a_thin_one_takes_the_edits_of_theirs_along(
+    workshop: Workshop, guard: Guard
+) -> None:
+    """Ours made `Server` a base and a thin heir of that name; theirs gave `Server` one more value."""
+    body = "".join(f"        self.{name} = find({name!r})\n" for name in ("host", "port", "pool", "mode", "rank"))
+    base = f"class Server:\n    def __init__(self, size):\n        check(size)\n{body}        self.start()\n"
+    thin = "\n\nclass Server(ServerBase):\n    def __init__(self, size):\n        super().__init__(size)\n"
+    theirs = base.replace("        self.start()", "        self.first = size + 1\n        self.start()")
+    ours, merged = (text.replace("Server", "ServerBase") + thin for text in (base, theirs))
+
+    def told_of(text: str) -> list[tuple[str, str]]:
+        set_tree(workshop, {"m.py": text})
+        workshop.git("commit", "-q", "--amend", "-a", "--no-edit")
+        answer = guard.check("--merge", "HEAD", "--select", "GRD2", "--fail-on", "never", folder=workshop.folder)
+        return [(f["symbol"], f["lost_side"]) for f in answer.findings() if f["severity"] != "note"]
+
+    make_sync(workshop, {"m.py": base}, {"m.py": ours}, {"m.py": theirs}, {"m.py": merged})
+    assert told_of(merged.replace("'", '"')) == []
+    lost = merged.replace("        self.first = size + 1\n", "").replace("'", '"')
+    assert told_of(lost) == [("ServerBase.__init__", "theirs")]
