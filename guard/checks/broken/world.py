@@ -131,7 +131,10 @@ class World:
             level, module, name = root.text.split("|")
             return self.imported(Import(module, int(level), name or None, "", "", 0, 0), path)
         if root.kind == "instance":
-            return self.instance_of(self.dotted(path, root.text))
+            found = self.instance_of(self.dotted(path, root.text))
+            # What a function of a package gives back may be an object of anything: an actor, what was stored.
+            is_class = root.text.rpartition(".")[2][:1].isupper()
+            return UNKNOWN if found.kind == "external" and not is_class else found
         if root.kind in {"self", "class", "super"}:
             kind = {"self": "object", "class": "class", "super": "super"}[root.kind]
             return Target(kind, path, root.text) if root.text else UNKNOWN
