@@ -44,6 +44,8 @@ class FourForms:
         self.base_other = align(texts[0], texts[2])
         self.other_merged = align(texts[2], texts[3])
         self.side_base = inverse(self.base_side, len(side))
+        self.counts = [Counter(form) for form in texts]
+        self._compose()
         self._settle()
         self.merged_base = inverse(self.base_merged, len(merged))
         self.merged_side = inverse(self.side_merged, len(merged))
@@ -52,7 +54,6 @@ class FourForms:
         for k in self.fresh:
             self._by_text[merged[k].text].append(k)
         self._became: dict[int, int] | None = None
-        self.counts = [Counter(form) for form in texts]
 
     @property
     def became(self) -> dict[int, int]:
@@ -60,6 +61,27 @@ class FourForms:
         if self._became is None:
             self._became = pairs_of(self.base, self.other, self.base_other)
         return self._became
+
+    def _compose(self) -> None:
+        """A statement that the base and the side have, and the base and merged, is the same in the side and merged.
+
+        Of two statements that changed places either may be called the one that stayed. Each alignment chooses by
+        itself, and two that chose otherwise would hide that merged has the base's order again.
+        """
+        for i, j in enumerate(self.base_side):
+            k = self.base_merged[i]
+            if j < 0 or k < 0 or self.side_merged[j] == k or not self._is_known(self.side[j]):
+                continue
+            crossing = [n for n, m in enumerate(self.side_merged) if m >= 0 and n != j and (n - j) * (m - k) <= 0]
+            if all(self.side_base[n] < 0 and self.side[n].kind != "import" for n in crossing):
+                for n in crossing:
+                    self.side_merged[n] = -1
+                self.side_merged[j] = k
+
+    def _is_known(self, statement: Statement) -> bool:
+        """Whether a statement, no import, stands once in the base, the side and merged: its place is no guess."""
+        base, side, _, merged = (counts[statement.text] for counts in self.counts)
+        return statement.kind not in ("import", "end") and base == side == merged == 1
 
     def _settle(self) -> None:
         """Of two equal statements, one the base's and one put in, the base's is the one that merged has."""

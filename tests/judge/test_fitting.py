@@ -192,3 +192,12 @@ def test_an_answer_below_a_condition_that_was_fitted_is_no_loss() -> None:
     fitted = told.replace("    return True", test.format("x.second.bias", "no(x)").replace("x.first", "ops.first"))
     lost = losses(judged(base, told, more, fitted))
     assert not any("return" in text for change in lost for piece in change.pieces for text in piece.missing)
+
+
+def test_an_order_or_a_block_that_is_the_base_s_again_is_a_loss() -> None:
+    base = "def f(r):\n    if r.x:\n        a(1)\n    else:\n        b(2)\n    w(r)\n    z(r)\n"
+    inside = base.replace("    w(r)", "        w(r)")
+    swapped = base.replace("    w(r)\n    z(r)", "    z(r)\n    w(r)")
+    for side in (inside, swapped):
+        assert losses(judged(base, side, base, base), Side.OURS)
+        assert not losses(judged(base, side, base, side))
