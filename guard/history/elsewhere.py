@@ -65,7 +65,7 @@ class Elsewhere:
         if known is None:
             data = self._read(tree, path) if self._read else None
             try:
-                known = parse(data, self._memos[path]) if data is not None else EMPTY
+                known = parse(data, self._memos[path], lenient=True) if data is not None else EMPTY
             except NotAnalysedError:
                 known = EMPTY
             self._files[tree, path] = known

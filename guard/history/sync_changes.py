@@ -154,17 +154,24 @@ class _Work:
                 continue
             try:
                 if entry.sha not in parsed:
-                    parsed[entry.sha] = parse(self.trees.read(entry.sha), memo)
+                    parsed[entry.sha] = parse(self.trees.read(entry.sha), memo, lenient=True)
             except NotAnalysedError as refused:
                 outcomes.append(Outcome("lost", Status.SKIPPED, f"{tree}: {refused.reason}", 0.0, path))
                 return [], outcomes
             forms[tree] = parsed[entry.sha]
+            if forms[tree].unread:
+                outcomes.append(Outcome("lost", Status.SKIPPED, f"{tree}: {_as_text(forms[tree].unread)}", 0.0, path))
         changes = judge(FileForms(path, **forms), self.elsewhere)
         if places["base"] != path:
             changes = [_named(change, path, places[change.side.value]) for change in changes]
         if path in self.clean:  # as git joined it: nothing is lost there, but a change may be without effect
             changes = [c for c in changes if c.verdict is Verdict.DEAD or not c.verdict.is_loss]
         return changes, outcomes
+
+
+def _as_text(lines: int) -> str:
+    what = "1 line is" if lines == 1 else f"{lines} lines are"
+    return f"{what} no Python for this interpreter and compared as text"
 
 
 def _named(change: JudgedChange, path: str, own: str) -> JudgedChange:

@@ -12,6 +12,7 @@ from guard.source.collection import uncollected
 from guard.source.segments import split
 from guard.source.statements import Definer, Pieces, Statement, inner_definitions, statements
 from guard.source.text import decode
+from guard.source.unread import readable
 
 MODULE = "<module>"
 LARGEST_FILE = 4_000_000  # bytes; generated tables beyond this are no code that a person merges
@@ -73,10 +74,12 @@ class SourceFile:
     Attributes:
         definitions: by key, in the order of the file.
         lines: the source lines, without line ends.
+        unread: how many lines could not be read and stand as text (see `guard.source.unread`).
     """
 
     definitions: dict[tuple[str, int], Definition]
     lines: tuple[str, ...]
+    unread: int = 0
 
     def excerpt(self, line: int, end_line: int) -> str:
         """Source lines as they stand, common indentation removed."""
@@ -92,12 +95,13 @@ class ParseMemo(dict[str, ast.Module]):
     """Segments parsed so far, by their text: the four versions of a file share most of them."""
 
 
-def parse(data: bytes, memo: ParseMemo | None = None) -> SourceFile:
+def parse(data: bytes, memo: ParseMemo | None = None, *, lenient: bool = False) -> SourceFile:
     """Split a Python file into its definitions.
 
     Arguments:
         data: the file's bytes.
         memo: what other versions of the file have in common with it is not parsed again; what is new is added.
+        lenient: a few lines that are no Python for this interpreter stand as text.
 
     Raises:
         NotAnalysedError: no Python, no text, or too large or too deep to read.
@@ -113,29 +117,33 @@ def parse(data: bytes, memo: ParseMemo | None = None) -> SourceFile:
         # A large tree of small objects: the collector would walk it again and again.
         with uncollected(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            pieces = _pieces(text, memo)
+            pieces, unread = _pieces(text, memo, lenient=lenient)
         _collect(pieces, "", lines, found)
     except SyntaxError as error:
         raise NotAnalysedError(f"does not parse: {error.msg} (line {error.lineno})") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise NotAnalysedError(f"cannot be read: {type(error).__name__}: {error}") from None
-    return SourceFile(found, lines)
+    return SourceFile(found, lines, unread)
 
 
-def _pieces(text: str, memo: ParseMemo | None) -> Pieces:
-    """The module as parsed pieces; in one where nothing can be shared, or where cutting it did not work."""
-    if memo is None:
-        return ((0, ast.parse(text)),)
+def _pieces(text: str, memo: ParseMemo | None, *, lenient: bool) -> tuple[Pieces, int]:
+    """The module as parsed pieces, and how many lines of it stand as text.
+
+    It is one piece where nothing can be shared, or where cutting it did not work.
+    """
     pieces = []
     try:
-        for offset, chunk in split(text):
-            tree = memo.get(chunk)
+        for offset, chunk in split(text) if memo is not None else [(0, text)]:
+            tree = memo.get(chunk) if memo is not None else None
             if tree is None:
-                tree = memo[chunk] = ast.parse(chunk)
+                tree = ast.parse(chunk)
+                if memo is not None:
+                    memo[chunk] = tree
             pieces.append((offset, tree))
     except SyntaxError:  # a line of a long string looked like a definition, or this is no Python
-        return ((0, ast.parse(text)),)
-    return tuple(pieces)
+        tree, unread = readable(text) if lenient else (ast.parse(text), 0)
+        return ((0, tree),), unread
+    return tuple(pieces), 0
 
 
 def _collect(pieces: Pieces, name: str, lines: tuple[str, ...], found: dict[tuple[str, int], Definition]) -> None:

@@ -100,7 +100,7 @@ class _Walk:
             out = Emitter()
             out._row = getattr(alias, "lineno", node.lineno)
             out.word(*(("from", source) if source else ()), "import", alias.name)
-            if alias.asname and alias.asname != alias.name:
+            if alias.asname:  # also where it is the same name: that hands it on to others
                 out.word("as", alias.asname)
             end = getattr(alias, "end_lineno", None) or out._row
             self.add(out, out._row, end, parent, kind)

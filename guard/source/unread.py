@@ -1,0 +1,72 @@
+"""Python that this interpreter cannot read, with the lines that it cannot read set apart as text.
+
+A file of an older or a newer Python, or one with a slip in it, is Python but for a few lines. Each of those is replaced
+by a call that holds its text: the rest of the file is read as ever, and a change of such a line is still a change.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+UNREAD = "__unread__"
+MOST_LINES = 60  # of one file; one with more of them is not Python
+MOST_PARSED = 6_000_000  # characters; each line costs a parse of the whole
+_CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
+_HEADER = re.compile(r"(except|elif|if|while|with|for)\b(.*):\s*(?:#.*)?$")
+
+
+def readable(text: str) -> tuple[ast.Module, int]:
+    """Parse a text, lines that cannot be read as calls of `__unread__` with what they say.
+
+    Method: where the parser stops, that line is replaced and the text is parsed again.
+
+    Returns:
+        The tree, with the lines of the text; and how many lines were replaced.
+
+    Raises:
+        SyntaxError: too many lines, a line whose place in a block cannot be kept, or an unresolved conflict.
+    """
+    if _CONFLICT.search(text):
+        ast.parse(text)
+    lines = text.split("\n")
+    most = min(MOST_LINES, MOST_PARSED // max(1, len(text)))
+    replaced: set[int] = set()
+    while True:
+        try:
+            return ast.parse("\n".join(lines)), len(replaced)
+        except SyntaxError as error:
+            at = (error.lineno or 1) - 1
+            if len(replaced) >= most or not 0 <= at < len(lines) or not _replace(lines, at, replaced, error):
+                raise
+
+
+def _replace(lines: list[str], at: int, replaced: set[int], error: SyntaxError) -> bool:
+    """Set one line apart; whether that can bring the parser further."""
+    line = lines[at]
+    said = line.strip()
+    if not said or at in replaced or said.startswith(("#", "def ", "class ", "async ", "@")):
+        return False
+    header = _HEADER.match(said)
+    if isinstance(error, IndentationError):
+        # The rest of a statement of which the first line was replaced: it joins that line.
+        first = next((number for number in range(at - 1, -1, -1) if lines[number].strip()), -1)
+        if at - 1 not in replaced or first < 0 or lines[first].endswith(":"):
+            return False
+        lines[first] += f"; {_call(said)}"
+        lines[at] = ""
+    else:
+        indent = line[: len(line) - len(line.lstrip())]
+        lines[at] = indent + (_header(*header.groups()) if header else _call(said))
+    replaced.add(at)
+    return True
+
+
+def _header(word: str, rest: str) -> str:
+    """A line that opens a block, with what it says as text."""
+    call = _call(rest.strip())
+    return f"for {UNREAD} in {call}:" if word == "for" else f"{word} {call}:"
+
+
+def _call(said: str) -> str:
+    return f"{UNREAD}({said!r})"
