@@ -11,6 +11,7 @@ from guard.history.changes import JudgedChange, Piece
 from guard.history.numeric import is_numeric, is_test
 from guard.history.tokens import content
 from guard.model import Confidence, Finding, Related, Severity, Survival, Verdict, fingerprint
+from guard.source.unread import UNREAD
 
 _CODE = {
     Verdict.REVERTED: "GRD201", Verdict.LOST: "GRD202", Verdict.PARTLY: "GRD203", Verdict.DEAD: "GRD204",
@@ -38,7 +39,7 @@ def finding_of(
     numeric = any(change.numeric for change in group)
     severity, confidence = _severity(group, pieces, verdict, numeric)
     text = " ".join(part for piece in pieces for part in (*piece.missing, "|", *piece.back))
-    place = first.place
+    place, subject = first.place, lead.subject or first.subject
     return Finding(
         code=code,
         name=name_of(code),
@@ -50,7 +51,7 @@ def finding_of(
         confidence=confidence,
         end_line=lead.end_line,
         symbol=place.symbol,
-        subject=lead.subject or first.subject,
+        subject=subject if subject != UNREAD else None,
         lost_side=first.side,
         verdict=verdict,
         numeric=numeric,
@@ -113,6 +114,8 @@ def _severity(
         # No work of this side: rightly undone where it had only dropped something, or where the other side went on.
         right = all((piece.back and not piece.missing) or piece.reworked for piece in pieces)
         return (Severity.NOTE if right else Severity.WARNING), Confidence.LOW
+    if all(UNREAD in "".join((*piece.missing, *piece.back)) for piece in pieces):
+        return Severity.NOTE, Confidence.LOW  # lines compared as text: they may say the same in another form
     if all(piece.imported for piece in pieces):
         return Severity.WARNING, confidence
     if first.elsewhere:

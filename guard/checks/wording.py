@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from guard.history.changes import JudgedChange
 from guard.model import Verdict
+from guard.source.unread import as_written
 
 MOST_SHOWN = 3  # statements or runs of tokens that a message spells out
 
@@ -51,4 +52,5 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def _short(text: str) -> str:
+    text = as_written(text)
     return text if len(text) <= 80 else text[:77] + "…"

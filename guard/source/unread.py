@@ -12,6 +12,8 @@ import re
 UNREAD = "__unread__"
 MOST_LINES = 60  # of one file; one with more of them is not Python
 MOST_PARSED = 6_000_000  # characters; each line costs a parse of the whole
+_LITERAL = rf"""'{UNREAD} (?:[^'\\]|\\.)*'|"{UNREAD} (?:[^"\\]|\\.)*\""""
+_SAID = re.compile(rf"(?:{UNREAD}\(\s*)?({_LITERAL})(?:\s*\))?")
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 _HEADER = re.compile(r"(except|elif|if|while|with|for)\b(.*):\s*(?:#.*)?$")
 
@@ -39,6 +41,13 @@ def readable(text: str) -> tuple[ast.Module, int]:
             at = (error.lineno or 1) - 1
             if len(replaced) >= most or not 0 <= at < len(lines) or not _replace(lines, at, replaced, error):
                 raise
+
+
+def as_written(text: str) -> str:
+    """A statement, or part of one, with the lines that were set apart as they stand in the file."""
+    if UNREAD not in text:
+        return text
+    return _SAID.sub(lambda found: str(ast.literal_eval(found.group(1))).removeprefix(f"{UNREAD} "), text)
 
 
 def _replace(lines: list[str], at: int, replaced: set[int], error: SyntaxError) -> bool:
@@ -69,4 +78,5 @@ def _header(word: str, rest: str) -> str:
 
 
 def _call(said: str) -> str:
-    return f"{UNREAD}({said!r})"
+    # The text says itself what it is: where only some tokens of a statement are told, it stands alone.
+    return f"{UNREAD}({f'{UNREAD} {said}'!r})"

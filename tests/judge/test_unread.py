@@ -48,7 +48,9 @@ def test_every_line_keeps_its_place_and_every_readable_one_its_meaning() -> None
     assert (tell.lineno, scale.lineno) == (4, 15)
     assert [type(node).__name__ for node in tell.body] == ["Try", "Expr", "Expr", "Expr", "Return"]
     said = [
-        node.args[0].value for node in ast.walk(tree) if isinstance(node, ast.Call) and UNREAD in ast.dump(node.func)
+        node.args[0].value.removeprefix(f"{UNREAD} ")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and UNREAD in ast.dump(node.func)
     ]  # type: ignore[attr-defined]
     assert set(said) == {
         'print "loss", loss / count',
@@ -103,6 +105,16 @@ def test_the_report_names_the_loss_and_the_lines_that_were_not_read(workshop: Wo
     assert {finding["symbol"] for finding in answer.findings("GRD201", "GRD202", "GRD203")} == {"tell", "scale"}
     reasons = [o["reason"] for o in answer.report["outcomes"] if o["subject"] == "m.py" and o["check"] == "lost"]
     assert "merged: 6 lines are no Python for this interpreter and compared as text" in reasons
+
+
+def test_what_is_compared_as_text_only_is_told_as_it_stands_and_as_a_note(workshop: Workshop, guard: Guard) -> None:
+    theirs = OLD.replace("loss / count", "loss / max(count, 1)")
+    ours = OLD.replace("import os", "import sys")
+    make_sync(workshop, {"m.py": OLD}, {"m.py": ours}, {"m.py": theirs}, {"m.py": ours})
+    (finding,) = (f for f in guard("check", "--merge", "HEAD", "-o", "json").findings("GRD2") if f["symbol"] == "tell")
+    assert finding["severity"] == "note"
+    assert 'print "loss", loss / max(count, 1)' in finding["message"]
+    assert [key for key, value in finding.items() if UNREAD in str(value)] == []
 
 
 def test_an_import_that_hands_a_name_on_is_another_import() -> None:
