@@ -124,7 +124,7 @@ def judge_surplus(forms: FourForms, judged: Sequence[Hunk], spare: Callable[[str
     return [
         Hunk(0, 0, 0, 0, [Fate(Verdict.REVIVED, merged=k)])
         for k in sorted(fresh)
-        if forms.merged[k].kind == "statement"
+        if forms.merged[k].kind in ("statement", "import")
         and len(tokens.content(forms.merged[k].tokens)) >= SAYS_SOMETHING
         and spare(forms.merged[k].text)
     ]

@@ -11,6 +11,7 @@ import re
 
 UNREAD = "__unread__"
 MOST_LINES = 60  # of one file; one with more of them is not Python
+_TAB = 8  # columns: where tabs and blanks are mixed, a tab goes to the next multiple, as in Python 2
 MOST_PARSED = 6_000_000  # characters; each line costs a parse of the whole
 _LITERAL = rf"""'{UNREAD} (?:[^'\\]|\\.)*'|"{UNREAD} (?:[^"\\]|\\.)*\""""
 _SAID = re.compile(rf"(?:{UNREAD}\(\s*)?({_LITERAL})(?:\s*\))?")
@@ -37,6 +38,10 @@ def readable(text: str) -> tuple[ast.Module, int]:
     while True:
         try:
             return ast.parse("\n".join(lines)), len(replaced)
+        except TabError:
+            if not any("\t" in _indent(line) for line in lines):
+                raise
+            lines = [_indent(line).expandtabs(_TAB) + line.lstrip() for line in lines]
         except SyntaxError as error:
             at = (error.lineno or 1) - 1
             if len(replaced) >= most or not 0 <= at < len(lines) or not _replace(lines, at, replaced, error):
@@ -65,10 +70,13 @@ def _replace(lines: list[str], at: int, replaced: set[int], error: SyntaxError) 
         lines[first] += f"; {_call(said)}"
         lines[at] = ""
     else:
-        indent = line[: len(line) - len(line.lstrip())]
-        lines[at] = indent + (_header(*header.groups()) if header else _call(said))
+        lines[at] = _indent(line) + (_header(*header.groups()) if header else _call(said))
     replaced.add(at)
     return True
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _header(word: str, rest: str) -> str:

@@ -80,6 +80,13 @@ def test_a_lost_edit_is_found_and_a_kept_one_is_not(old: str, new: str) -> None:
     assert not losses(judged(OLD, made, other, made.replace("import os\n", "import os\nimport sys\n")))
 
 
+def test_tabs_among_blanks_are_eight_columns() -> None:
+    mixed = "def f(x):\n        y = x\n\tz = y\n\treturn z\n"
+    tree, unread = readable(mixed)
+    assert unread == 0
+    assert ast.dump(tree) == ast.dump(ast.parse(mixed.expandtabs(8)))
+
+
 @pytest.mark.parametrize(
     "text",
     [

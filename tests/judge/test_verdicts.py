@@ -225,3 +225,12 @@ def test_a_newer_argument_that_overrides_makes_the_fix_dead():
 def test_spelling_never_matters(spelled, again):
     assert not losses(judged("", spelled, "", again))
     assert not judged(spelled, again, spelled, spelled) or not losses(judged(spelled, again, spelled, spelled))
+
+
+def test_an_import_that_a_side_moved_is_not_back_at_its_old_place_too():
+    base = "import pickle\nimport os\nimport sys\n\nprint(pickle, os, sys)\n"
+    moved = "import os\nimport pickle\nimport sys\n\nprint(pickle, os, sys)\n"
+    twice = "import pickle\nimport os\nimport pickle\nimport sys\n\nprint(pickle, os, sys)\n"
+    assert not losses(judged(base, moved, base, moved))
+    assert not losses(judged(base, moved, base, base)), "the order of imports says nothing"
+    assert [change.verdict for change in losses(judged(base, moved, base, twice))] == [Verdict.REVIVED]
