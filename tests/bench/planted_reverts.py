@@ -8,7 +8,7 @@ For two-parent merges whose automatic merge is clean (picked by seed):
   control   merged = the automatic merge: no GRD2 finding is right
   reformat  the same, the changed files reformatted at another line length: none is right
   plant     hunks of one side put back to the base's text in the automatic merge, only where that changes the syntax
-            tree (docstrings, and the order and number of equal imports, aside): each must be found
+            tree (docstrings aside): each must be found
 
 Merges are taken from the main branches; a repository that squashes what it takes in has them in its other refs only,
 which --every-ref reads too.
@@ -72,32 +72,21 @@ def told(trees: FourTrees, jobs: int = 1) -> list[Finding]:
 
 
 def tree_of(text: str) -> str:
-    """The syntax tree as text, docstrings aside; the imports of a block as a set: their order says nothing."""
+    """The syntax tree as text, docstrings aside."""
     tree = ast.parse(text)
-    for node in list(ast.walk(tree)):
+    for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            imports = {name for item in body for name in imported(item)}
-            rest = [item for item in body if not imported(item) and not is_text(item)]
-            node.body = [ast.Expr(ast.Constant(name)) for name in sorted(imports)] + rest  # type: ignore[attr-defined]
+            node.body = [
+                item
+                for item in body
+                if not (
+                    isinstance(item, ast.Expr)
+                    and isinstance(item.value, ast.Constant)
+                    and isinstance(item.value.value, str)
+                )
+            ]  # type: ignore[attr-defined]
     return ast.dump(tree)
-
-
-def imported(statement: ast.stmt) -> list[str]:
-    """What an import statement binds, one text for each name."""
-    if not isinstance(statement, ast.Import | ast.ImportFrom):
-        return []
-    module = f"{'.' * statement.level}{statement.module}:" if isinstance(statement, ast.ImportFrom) else ""
-    return [f"{module}{alias.name} as {alias.asname}" for alias in statement.names]
-
-
-def is_text(statement: ast.stmt) -> bool:
-    """Whether a statement is a docstring or another text that stands alone."""
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )
 
 
 def symbols_at(text: str, start: int, end: int) -> set[str]:
