@@ -35,6 +35,9 @@ HARDENING = (
     *("-c", "protocol.ext.allow=never"),
 )
 
+# Characters of one command line. Linux takes two million bytes with the environment, Windows 32,767.
+LONGEST_COMMAND = 30_000
+
 QUIET_ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -91,6 +94,8 @@ class GitCommand:
 
         git = Git(str(self.directory))
         merged = {**QUIET_ENVIRONMENT, **self.environment, **(environment or {})}
+        if stdin is None:
+            arguments, stdin = _with_paths_in_stdin(arguments)
         with tempfile.TemporaryFile() as source:
             if stdin is not None:
                 source.write(stdin)
@@ -133,6 +138,18 @@ class GitCommand:
             as_process=True,
             env={**QUIET_ENVIRONMENT, **self.environment},
         )
+
+
+def _with_paths_in_stdin(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], bytes | None]:
+    """Hand the paths of a `git log` over in standard input where there are more than a command line may hold."""
+    if arguments[0] != "log" or "--" not in arguments or sum(map(len, arguments)) < LONGEST_COMMAND:
+        return arguments, None
+    at = arguments.index("--")
+    paths = arguments[at + 1 :]
+    # A path with a line break cannot be told in a list of lines.
+    apart = [path for path in paths if "\n" in path]
+    lines = ["--", *(path for path in paths if "\n" not in path), ""]
+    return (*arguments[:at], "--stdin", "--", *apart), "\n".join(lines).encode("utf-8", "surrogateescape")
 
 
 @functools.cache

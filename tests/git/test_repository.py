@@ -90,6 +90,18 @@ def test_what_still_writes_leaves_nothing_behind(diverged: Workshop, monkeypatch
     assert list(scratch.parent.glob(f"{scratch.name}*")) == []
 
 
+def test_more_paths_than_a_command_line_holds(diverged: Workshop) -> None:
+    base = diverged.git("rev-parse", "main~1")
+    many = [f"a/long/name/of/a/folder/that/is/not/there/{number:0100}.py" for number in range(20_000)]
+    diverged.commit("odd", {"line\nbreak é.py": "x = 1\n"})
+    diverged.commit("other", {"é.py": "x = 1\n"})
+    diverged.commit("neither", {"more.py": "x = 1\n"})
+    with Repository.open(diverged.folder) as repository:
+        tip = repository.resolve("dev")
+        found = repository.commits([tip, f"^{base}", "--", *many, "sp ace é.py", "line\nbreak é.py", "é.py"])
+        assert [commit.subject for commit in found] == ["other", "odd", "ours"]
+
+
 def test_bare_linked_and_configless(diverged: Workshop, tmp_path: Path) -> None:
     head = diverged.git("rev-parse", "HEAD")
     bare = tmp_path / "bare.git"
