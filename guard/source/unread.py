@@ -10,9 +10,9 @@ import ast
 import re
 
 UNREAD = "__unread__"
-MOST_LINES = 60  # of one file; one with more of them is not Python
+MOST_LINES = 20  # of one file; one with more of them is not Python
 _TAB = 8  # columns: where tabs and blanks are mixed, a tab goes to the next multiple, as in Python 2
-MOST_PARSED = 6_000_000  # characters; each line costs a parse of the whole
+MOST_PARSED = 2_000_000  # characters; each line costs a parse of the whole
 _LITERAL = rf"""'{UNREAD} (?:[^'\\]|\\.)*'|"{UNREAD} (?:[^"\\]|\\.)*\""""
 _SAID = re.compile(rf"(?:{UNREAD}\(\s*)?({_LITERAL})(?:\s*\))?")
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
