@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from dataclasses import dataclass, replace
 
 from guard.errors import NotAnalysedError
@@ -12,7 +11,7 @@ from guard.history.changes import JudgedChange
 from guard.history.elsewhere import Elsewhere
 from guard.history.judge import FileForms, judge
 from guard.history.trees import TREES, FourTrees
-from guard.history.workers import end_when_told
+from guard.history.workers import in_processes
 from guard.model import Outcome, Side, Status, Verdict
 from guard.source.collection import uncollected
 from guard.source.definitions import EMPTY, ParseMemo, SourceFile, parse
@@ -114,26 +113,13 @@ def _judge_sync(trees: FourTrees, jobs: int, only: Container[str] | None) -> Jud
     work = _Work(trees, elsewhere, frozenset(clean))
     sizes = {path: sum(len(trees.blob(tree, path) or b"") for tree in TREES) for path in paths}
     shares = min(jobs, max(1, sum(sizes.values()) // SMALLEST_SHARE))
-    if shares <= 1 or "fork" not in multiprocessing.get_all_start_methods():
-        results: Iterable[tuple[list[JudgedChange], list[Outcome]]] = [work(path) for path in paths]
-    else:
-        _HANDED[:] = [work]
-        order = sorted(paths, key=lambda path: -sizes[path])
-        with multiprocessing.get_context("fork").Pool(shares, end_when_told) as pool:
-            done = dict(zip(order, pool.imap(_run, order, chunksize=1), strict=True))
-        results = [done[path] for path in paths]
+    order = sorted(paths, key=lambda path: -sizes[path])  # no process is left alone with the largest at the end
+    done = dict(zip(order, in_processes(work, order, shares), strict=True))
     changes, outcomes = [], []
-    for found, told in results:
+    for found, told in (done[path] for path in paths):
         changes += found
         outcomes += told
     return Judgement(tuple(changes), tuple(outcomes))
-
-
-_HANDED: list[_Work] = []  # what forked processes find without pickling
-
-
-def _run(path: str) -> tuple[list[JudgedChange], list[Outcome]]:
-    return _HANDED[0](path)
 
 
 @dataclass(frozen=True, slots=True)

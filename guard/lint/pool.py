@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from guard.lint.records import FileResult
 from guard.lint.source import Source
 from guard.model import Outcome, Status
+from guard.source.collection import uncollected
 
 # What forked workers inherit: set before the fork, empty otherwise.
 _work: list[tuple[Sequence[Source], Callable[[Source], FileResult]]] = []
@@ -24,7 +23,7 @@ def spread(sources: Sequence[Source], lint: Callable[[Source], FileResult], jobs
         jobs: processes to use; 1 stays in this one.
     """
     if jobs <= 1 or len(sources) < 2:
-        with no_collection():
+        with uncollected():
             return [lint(source) for source in sources]
     # A hook on one file never comes here, and does not pay for these imports.
     import multiprocessing
@@ -34,7 +33,7 @@ def spread(sources: Sequence[Source], lint: Callable[[Source], FileResult], jobs
     # Forked workers share the sources and parsed rules without a copy; with other threads running a fork is not safe.
     can_fork = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
     if not can_fork:
-        with no_collection():
+        with uncollected():
             return [lint(source) for source in sources]
     _work.append((sources, lint))
     chunks = _chunks(sources, jobs * 4)
@@ -54,18 +53,6 @@ def spread(sources: Sequence[Source], lint: Callable[[Source], FileResult], jobs
     return [row if row is not None else _died(sources[i], None) for i, row in enumerate(results)]
 
 
-@contextlib.contextmanager
-def no_collection() -> Iterator[None]:
-    """Syntax trees are many objects without cycles: the cyclic collector only walks them, again and again."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
-
 def _chunks(sources: Sequence[Source], count: int) -> list[list[int]]:
     """Indices in chunks of about equal bytes, big files first, so that no worker ends long after the others."""
     chunks: list[list[int]] = [[] for _ in range(min(count, len(sources)))]
@@ -79,7 +66,7 @@ def _chunks(sources: Sequence[Source], count: int) -> list[list[int]]:
 
 def _lint_chunk(chunk: list[int]) -> list[FileResult]:
     sources, lint = _work[-1]
-    with no_collection():
+    with uncollected():
         return [lint(sources[i]) for i in chunk]
 
 
