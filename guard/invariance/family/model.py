@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from guard.invariance.case import Case, Cut, Place, Tier
+from guard.invariance.family.language import SCHEDULE
+from guard.invariance.family.mtp import PLACES as MTP
+from guard.invariance.family.router import SEQ
 
 CODE = "GRD609"
-SCHEDULE = (Place("megatron/core/pipeline_parallel/schedules.py", "forward_step_calc_loss"),)
-MTP = (
-    Place("megatron/core/transformer/multi_token_prediction.py", "process_mtp_loss"),
-    Place("megatron/core/models/gpt/gpt_model.py", "GPTModel._postprocess"),
-)
-SEQ = (Place("megatron/core/transformer/moe/router.py", "TopKRouter._apply_seq_aux_loss"),)
 EXPERTS = (Place("megatron/core/transformer/moe/experts.py", "SequentialMLP"),)
 OPTIONS: dict[str, Any] = {"length": 32, "ptl": True, "mask": "none", "layers": 2, "experts": 4}
 WHOLE = Cut(mbs=4)
