@@ -7,7 +7,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from guard.memory.cache import DiskStore
+from guard.store.cache import DiskStore
 
 
 def test_what_was_put_comes_back_in_another_run(tmp_path: Path) -> None:

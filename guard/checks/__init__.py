@@ -16,7 +16,7 @@ from guard.model import Outcome, Status
 CHECKS: dict[str, str] = {
     "lost": "guard.checks.lost:check_lost",
     "textual": "guard.checks.textual:check_textual",
-    "broken": "guard.checks.broken:check_broken",
+    "broken": "guard.checks.breaks:check_broken",
     "policy": "guard.checks.policy:check_policy",
     "pins": "guard.checks.pins:check_pins",
     "carried": "guard.checks.carried:check_carried",

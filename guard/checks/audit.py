@@ -9,19 +9,28 @@ from dataclasses import dataclass, replace
 
 from guard.checks import run_check
 from guard.checks.contract import CheckContext
+from guard.checks.findings import finding_of
 from guard.checks.lost import counted, grouped, tests_there
 from guard.checks.orphans import orphan_tests
 from guard.checks.policy import mark
-from guard.checks.told import finding_of
 from guard.git import Repository
-from guard.history.attribution import attribute
-from guard.history.provenance import origin
-from guard.history.readings import Readings
-from guard.history.repairs import AllWatches, CodeWatch, LineWatch, StatementWatch, Watch, WordWatch, repaired_by, road
-from guard.history.sync_changes import judge_sync
-from guard.history.topology import Sync
-from guard.history.trees import FourTrees, load
+from guard.judge.sync_changes import judge_sync
 from guard.model import Finding, MergeRecord, Outcome, Severity, Side, Status, SyncRow, Verdict
+from guard.provenance.attribution import attribute
+from guard.provenance.blame import origin
+from guard.provenance.repairs import (
+    AllWatches,
+    CodeWatch,
+    LineWatch,
+    StatementWatch,
+    Watch,
+    WordWatch,
+    repaired_by,
+    road,
+)
+from guard.sync.readings import Readings
+from guard.sync.topology import Sync
+from guard.sync.trees import FourTrees, load
 
 # Breaks that a definition anywhere in the tree may mend.
 _READ_IN_VAIN = frozenset({"GRD302", "GRD303", "GRD312"})

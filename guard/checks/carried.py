@@ -8,10 +8,10 @@ from pathlib import Path
 from guard.checks.contract import CheckContext, CheckResult
 from guard.codes import name_of
 from guard.errors import ConfigError
-from guard.history.carry import Carried, SavedLoss, from_history, from_ledger, read_losses
-from guard.history.containment import Ledger
-from guard.history.provenance import origins
 from guard.model import Confidence, Finding, Origin, Severity, Side, Verdict, fingerprint
+from guard.provenance.blame import origins
+from guard.provenance.carried_losses import Carried, SavedLoss, from_history, from_ledger, read_losses
+from guard.provenance.containment import Ledger
 
 _VERDICT = {"reverted": Verdict.REVERTED, "dead": Verdict.DEAD, "partly": Verdict.PARTLY, "missing": Verdict.LOST}
 

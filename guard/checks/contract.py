@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from guard.config import Config
-from guard.history.trees import FourTrees
 from guard.model import ChangeCount, Finding, Outcome, Survival
-from guard.source.store import FactStore, NullStore
+from guard.store.facts import FactStore, NullStore
+from guard.sync.trees import FourTrees
 
 
 def _no_progress(_text: str) -> None:

@@ -6,15 +6,15 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
 
 from guard.checks.contract import CheckContext, CheckResult
+from guard.checks.findings import finding_of, taken_out_later
 from guard.checks.orphans import orphan_tests, taken_whole
 from guard.checks.returned import returned
-from guard.checks.told import finding_of, taken_out_later
-from guard.history.afterwards import told_apart
-from guard.history.attribution import attribute
-from guard.history.changes import JudgedChange
-from guard.history.numeric import is_test
-from guard.history.sync_changes import judge_sync
+from guard.judge.changes import JudgedChange
+from guard.judge.numeric import is_test
+from guard.judge.sync_changes import judge_sync
 from guard.model import ChangeCount, Side, Survival, Verdict
+from guard.provenance.afterwards import told_apart
+from guard.provenance.attribution import attribute
 
 
 def check_lost(context: CheckContext) -> CheckResult:

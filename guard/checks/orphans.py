@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from guard.codes import name_of
+from guard.documents.definitions import MODULE, SourceFile, parse
 from guard.errors import NotAnalysedError
-from guard.history.changes import JudgedChange
-from guard.history.numeric import is_test
-from guard.history.trees import FourTrees
+from guard.judge.changes import JudgedChange
+from guard.judge.numeric import is_test
 from guard.model import Confidence, Finding, Related, Severity, Side, Survival, Verdict, fingerprint
-from guard.source.definitions import MODULE, SourceFile, parse
+from guard.sync.trees import FourTrees
 
 SHORTEST_NAME = 8  # characters; a shorter name may mean anything in a test
 

@@ -18,7 +18,7 @@ from guard.lint.ruleset import RuleSet, load_rules
 from guard.lint.schema import load_yaml
 from guard.lint.source import Source
 from guard.model import Finding, Outcome, Severity, Status
-from guard.source.store import FactStore, NullStore
+from guard.store.facts import FactStore, NullStore
 
 DIRECTORY = "rules/pins"
 CONTENT = "content"

@@ -11,8 +11,8 @@ from guard.checks.contract import CheckContext, CheckResult
 from guard.codes import name_of
 from guard.config import Config, CoupledFiles, SidePolicy
 from guard.globs import path_matches
-from guard.history.trees import FourTrees
 from guard.model import Finding, Severity, Side, fingerprint
+from guard.sync.trees import FourTrees
 
 
 def check_policy(context: CheckContext) -> CheckResult:

@@ -17,9 +17,9 @@ from typing import Any
 
 from guard.checks.contract import CheckResult
 from guard.config import Config
-from guard.history.trees import TREES, FourTrees
 from guard.model import Status
-from guard.source.store import FactStore
+from guard.store.facts import FactStore
+from guard.sync.trees import TREES, FourTrees
 
 KIND = "check"
 

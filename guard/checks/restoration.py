@@ -14,14 +14,14 @@ from guard.checks.returned import sums_up
 from guard.checks.side_edits import SideEdits, lost_text
 from guard.checks.textual import PYTHON
 from guard.config import Config
+from guard.documents.definitions import MODULE
+from guard.documents.units import document, is_binary
 from guard.errors import GuardError
 from guard.git import Entry
 from guard.git.patch import store_blob
-from guard.history.restoring import LineEdit, reapply
-from guard.history.text.units import document, is_binary
-from guard.history.trees import FourTrees
+from guard.merging.restoring import LineEdit, reapply
 from guard.model import Finding, Side, Status, Verdict
-from guard.source.definitions import MODULE
+from guard.sync.trees import FourTrees
 
 Changes = dict[str, Entry | None]
 _FORMS = ("base", "ours", "theirs", "merged", "automatic")

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from guard.codes import name_of
-from guard.history.changes import JudgedChange
-from guard.history.text.attribution import LostText
+from guard.documents.definitions import MODULE
+from guard.judge.changes import JudgedChange
 from guard.model import Confidence, Finding, Related, Severity, Side, Verdict, fingerprint
-from guard.source.definitions import MODULE
+from guard.provenance.text_attribution import LostText
 
 SEVERAL = 3  # files of one side with something back, from which on it is no matter of single changes
 _MOST_NAMED = 5  # findings that the note points to

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from guard.checks.textual import PYTHON, judged, told_of
+from guard.documents.definitions import MODULE, parse
 from guard.errors import NotAnalysedError
-from guard.history.restoring import LineEdit, line_by_line, line_edits, split_lines
-from guard.history.text.attribution import LostText
-from guard.history.text.files import FileJudge, TextFile
-from guard.history.trees import FourTrees
+from guard.judge.text_files import FileJudge, TextFile
+from guard.merging.restoring import LineEdit, line_by_line, line_edits, split_lines
 from guard.model import Finding, Side
-from guard.source.definitions import MODULE, parse
+from guard.provenance.text_attribution import LostText
+from guard.sync.trees import FourTrees
 
 _MOST_ALONE = 4
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from guard.checks.contract import CheckContext, CheckResult
 from guard.checks.returned import returned_text
-from guard.checks.told_text import finding_of_file, finding_of_text, one_side_taken, taken_whole
+from guard.checks.text_findings import finding_of_file, finding_of_text, one_side_taken, taken_whole
 from guard.config import Config
 from guard.globs import path_matches
-from guard.history.text.attribution import LostText, attribute_text, file_history
-from guard.history.text.changes import LostUnit
-from guard.history.text.files import Fate, FileJudge, TextFile, Unread, WholeFile
-from guard.history.trees import FourTrees
+from guard.judge.text_changes import LostUnit
+from guard.judge.text_files import EditOutcome, FileJudge, TextFile, Unread, WholeFile
 from guard.model import Finding, Outcome, Side, Status, Survival, Verdict
+from guard.provenance.text_attribution import LostText, attribute_text, file_history
+from guard.sync.trees import FourTrees
 
 PYTHON = (".py", ".pyi")
 
@@ -48,7 +48,7 @@ def looked_at(trees: FourTrees, config: Config) -> tuple[list[str], list[str]]:
 
 def judged(
     trees: FourTrees, paths: Iterable[str], judge: FileJudge, received: Iterable[str] | None = None
-) -> Iterator[Fate]:
+) -> Iterator[EditOutcome]:
     """What became of files that are not Python; a renamed file is judged once.
 
     Arguments:
@@ -93,7 +93,7 @@ def _modes_back(trees: FourTrees) -> Iterator[str]:
                 yield path
 
 
-def _is_of_the_judge(fate: Fate) -> bool:
+def _is_of_the_judge(fate: EditOutcome) -> bool:
     """Whether the judge of Python files tells of this."""
     if isinstance(fate, Unread):
         return False

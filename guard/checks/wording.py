@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from guard.history.changes import JudgedChange
+from guard.documents.unread import as_written
+from guard.judge.changes import JudgedChange
 from guard.model import Verdict
-from guard.source.unread import as_written
 
 MOST_SHOWN = 3  # statements or runs of tokens that a message spells out
 

@@ -11,9 +11,9 @@ import click
 from guard.commands.replace_file import replace_file
 from guard.config import load
 from guard.errors import GuardError
-from guard.memory import baseline
-from guard.memory.seen import Seen, recall, root_of
 from guard.report.plain import one_line, plural
+from guard.store import baseline
+from guard.store.seen import Seen, recall, root_of
 
 DEFAULT_FILE = "guard-baseline.txt"
 _MARK = re.compile(r"[0-9a-f]{8,16}")

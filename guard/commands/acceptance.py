@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from guard.git import Repository
-from guard.memory import baseline
 from guard.model import Report
+from guard.store import baseline
 
 MESSAGE_FILE = "MERGE_MSG"
 """Where git keeps the message of a merge until it is committed; `COMMIT_EDITMSG` may still be the last commit's."""

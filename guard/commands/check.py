@@ -15,12 +15,12 @@ from guard.commands.output import FOUND, NOTHING_CHECKED, OutputOptions, finish,
 from guard.commands.range_options import RangeOptions, range_options
 from guard.commands.settings import load_config
 from guard.config import Config
+from guard.documents.gc_paused import gc_paused
 from guard.errors import GitError, GuardError
-from guard.memory.baseline import covered_by
-from guard.memory.cache import DiskStore
 from guard.model import Outcome, Report, Status
-from guard.source.collection import uncollected
-from guard.source.store import FactStore, NullStore
+from guard.store.baseline import covered_by
+from guard.store.cache import DiskStore
+from guard.store.facts import FactStore, NullStore
 
 if TYPE_CHECKING:
     from guard.commands.selection import Selection
@@ -98,7 +98,7 @@ def _judge(repository: Repository, selection: Selection, config: Config, output:
     from guard.commands.judgement import RunSettings, judge_selection
     from guard.commands.progress import progress
 
-    with uncollected(last=True):
+    with gc_paused(last=True):
         with progress() as tell:
             settings = RunSettings(
                 select=output.select, jobs=jobs(output), store=store(output), progress=tell, debug=debug

@@ -16,13 +16,13 @@ from guard.commands.selection import other_branches
 from guard.commands.settings import load_config
 from guard.errors import GitError, GuardError
 from guard.git import Commit, Repository
-from guard.history.absent import LACKING, absent_fixes
-from guard.history.containment import Branch, Contained, Ledger
-from guard.history.landings import Landings, named, read_landings
-from guard.history.provenance import pull_request
-from guard.history.workers import in_processes
 from guard.lint.ruleset import RuleSet
 from guard.model import Containment, Outcome, Report, Status
+from guard.parallel import in_processes
+from guard.provenance.absent import LACKING, absent_fixes
+from guard.provenance.blame import pull_request
+from guard.provenance.containment import Branch, Contained, Ledger
+from guard.provenance.landings import Landings, named, read_landings
 
 
 class _SeveralBranches(click.Command):

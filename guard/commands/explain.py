@@ -15,7 +15,7 @@ from guard.commands.settings import load_config
 from guard.config import load
 from guard.errors import GuardError
 from guard.lint.pages import rule_page
-from guard.memory.seen import root_of
+from guard.store.seen import root_of
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{6,16}")
 

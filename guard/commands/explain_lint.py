@@ -11,12 +11,12 @@ from guard import __version__
 from guard.commands.linting import lint_paths, rules_for
 from guard.commands.output import OutputOptions, emit
 from guard.config import Config
+from guard.documents.decoding import decode
 from guard.lint.pages import rule_page
-from guard.memory.seen import recall
 from guard.model import Finding, Report
 from guard.report.plain import clean, one_line
-from guard.source.store import NullStore
-from guard.source.text import decode
+from guard.store.facts import NullStore
+from guard.store.seen import recall
 
 _EVERYTHING = 2
 

@@ -12,12 +12,12 @@ import click
 from guard.commands.linting import files_of, rules_for
 from guard.commands.replace_file import replace_file
 from guard.config import Config
+from guard.documents.decoding import decode
 from guard.errors import NotAnalysedError
 from guard.lint.fixes import FixResult, fix_source
 from guard.lint.prefilter import Prefilter
 from guard.lint.project import ProjectIndex
 from guard.lint.source import Source
-from guard.source.text import decode
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from pathlib import Path
 import click
 
 from guard import __version__
+from guard.checks import ledger
 from guard.checks.audit import Audit, audit_sync
-from guard.checks.broken.gathering import remembering
+from guard.checks.breaks.gathering import remembering
 from guard.checks.contract import CheckContext
 from guard.commands.check import configured, jobs, store
 from guard.commands.judgement import ranked
@@ -24,13 +25,12 @@ from guard.commands.settings import load_config
 from guard.config import Config
 from guard.errors import GuardError, NothingCheckedError
 from guard.git import Repository
-from guard.history import topology
-from guard.history.topology import Sync
-from guard.history.trees import load
-from guard.history.workers import in_processes
-from guard.memory import ledger
 from guard.model import Finding, MergeRecord, Outcome, Report, Status, SyncRow
-from guard.source.store import FactStore
+from guard.parallel import in_processes
+from guard.store.facts import FactStore
+from guard.sync import topology
+from guard.sync.topology import Sync
+from guard.sync.trees import load
 
 
 @click.command("history")

@@ -14,7 +14,7 @@ import yaml
 
 from guard.commands.replace_file import replace_file
 from guard.errors import GuardError
-from guard.memory.seen import root_of
+from guard.store.seen import root_of
 
 HOOKS_FILE = ".pre-commit-config.yaml"
 WORKFLOW_FILE = ".github/workflows/nightly-sync.yml"

@@ -19,12 +19,12 @@ from guard.checks.policy import mark
 from guard.commands.selection import Selection
 from guard.commands.streams import in_streams, pays
 from guard.config import Config
+from guard.documents.gc_paused import gc_paused
 from guard.errors import GuardError
 from guard.git import Repository
-from guard.history.trees import load
 from guard.model import Finding, MergeRecord, Outcome, Report, Severity, Status
-from guard.source.collection import uncollected
-from guard.source.store import FactStore, NullStore
+from guard.store.facts import FactStore, NullStore
+from guard.sync.trees import load
 
 if TYPE_CHECKING:
     from guard.lint.source import LintResult
@@ -78,7 +78,7 @@ def judge_selection(repository: Repository, selection: Selection, config: Config
     Returns:
         The report, worst findings first.
     """
-    with uncollected():
+    with gc_paused():
         return _judge_selection(repository, selection, config, settings)
 
 

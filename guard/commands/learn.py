@@ -12,7 +12,7 @@ from guard.checks.pinning.making import RULE, Pin, make_pins
 from guard.checks.pins import CONTENT, DIRECTORY
 from guard.errors import GuardError
 from guard.git import Repository
-from guard.history.landings import named, read_landings
+from guard.provenance.landings import named, read_landings
 
 
 @click.command("learn")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from guard.config import Config
+from guard.documents.parsing import require_parses
 from guard.errors import GuardError, NotAnalysedError
 from guard.globs import path_matches
 from guard.lint.engine import lint_sources
@@ -14,8 +15,7 @@ from guard.lint.project import ProjectIndex
 from guard.lint.ruleset import RuleSet, load_rules
 from guard.lint.source import LintResult, Source
 from guard.model import Finding, Outcome, Status
-from guard.source.parsing import require_parses
-from guard.source.store import FactStore
+from guard.store.facts import FactStore
 
 _PARSED_ANYHOW_BYTES = 1_000_000
 PINS = Path("rules", "pins")

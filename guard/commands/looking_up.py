@@ -13,9 +13,9 @@ from guard.commands.selection import Selection, select
 from guard.config import Config
 from guard.errors import GuardError, NothingCheckedError
 from guard.git import Repository
-from guard.history.topology import Sync
-from guard.memory.seen import recall, root_of
 from guard.model import Finding, Status
+from guard.store.seen import recall, root_of
+from guard.sync.topology import Sync
 
 SHORTEST_PREFIX = 6
 _FINGERPRINT = re.compile(rf"[0-9a-f]{{{SHORTEST_PREFIX},16}}")

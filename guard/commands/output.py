@@ -18,10 +18,10 @@ import click
 from guard.codes import CODES
 from guard.commands.replace_file import replace_file
 from guard.errors import ConfigError, GuardError
-from guard.memory import baseline
-from guard.memory.seen import remember, root_of
 from guard.model import Finding, Report, Severity, Status
 from guard.report import FORMATS, PERSONAS, View, render
+from guard.store import baseline
+from guard.store.seen import remember, root_of
 
 CLEAN, FOUND, COULD_NOT_RUN, NOTHING_CHECKED = 0, 1, 2, 3
 """The exit codes (DESIGN §2)."""

@@ -16,7 +16,7 @@ from guard.lint.project import ProjectIndex
 from guard.lint.ruleset import RuleSet
 from guard.lint.source import LintResult, Source, brought
 from guard.model import Finding
-from guard.source.store import FactStore
+from guard.store.facts import FactStore
 
 
 def lint_range(repository: Repository, selection: Selection, config: Config, jobs: int, store: FactStore) -> LintResult:

@@ -22,8 +22,8 @@ from guard.config import Config
 from guard.errors import GuardError
 from guard.git import Entry, Repository
 from guard.git.patch import changed_tree, patch_between
-from guard.history.topology import Sync
-from guard.history.trees import load
+from guard.sync.topology import Sync
+from guard.sync.trees import load
 
 
 @click.command("restore")

@@ -13,7 +13,7 @@ from guard.config import load
 from guard.lint.language import Rule
 from guard.lint.pages import language_document, rules_document
 from guard.lint.schema import json_schema
-from guard.memory.seen import root_of
+from guard.store.seen import root_of
 
 
 @click.command("rules")

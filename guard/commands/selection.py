@@ -13,8 +13,8 @@ from guard.config import Config
 from guard.errors import GitError, GuardError, NothingCheckedError
 from guard.git import Repository
 from guard.git.index import merge_heads
-from guard.history import topology
-from guard.history.topology import Sync
+from guard.sync import topology
+from guard.sync.topology import Sync
 
 # Branch names by which a repository without a remote tells its long-lived branches.
 _LONG_LIVED = ("main", "master")

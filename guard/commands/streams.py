@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from guard.checks import CheckRun, run_check
-from guard.checks.broken.processes import Beside, can_fork
+from guard.checks.breaks.processes import ForkedTask, can_fork
 from guard.checks.contract import CheckContext, CheckResult
 from guard.errors import GuardError
 from guard.model import Outcome, Status
@@ -47,7 +47,7 @@ def in_streams(
     half = max(1, context.jobs // 2)
     there = replace(context, jobs=half, progress=lambda _text: None)
     apart = [name for name in names if name not in _HERE]
-    stream = Beside(lambda: _other(apart, there, first), alone=half == 1)
+    stream = ForkedTask(lambda: _other(apart, there, first), alone=half == 1)
     here = replace(context, jobs=context.jobs - half)
     runs = {}
     for name in names:

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterable
 
+from guard.documents.decoding import decode
 from guard.errors import NotAnalysedError
 from guard.lint.facts import FileFacts
 from guard.lint.matching import Hit, Matcher, text_of
@@ -18,8 +19,7 @@ from guard.lint.ruleset import RuleSet
 from guard.lint.source import LintResult, Source
 from guard.lint.suppress import MARK, apply
 from guard.model import Confidence, Finding, Outcome, Severity, Status, fingerprint
-from guard.source.store import FactStore, NullStore
-from guard.source.text import decode
+from guard.store.facts import FactStore, NullStore
 
 CHECK = "lint"
 SECONDS_PER_FILE = 10.0

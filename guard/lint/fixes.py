@@ -6,6 +6,7 @@ import ast
 import re
 from dataclasses import dataclass
 
+from guard.documents.decoding import decode
 from guard.errors import NotAnalysedError
 from guard.lint.calls import Calls
 from guard.lint.engine import SECONDS_PER_FILE, deadline
@@ -17,7 +18,6 @@ from guard.lint.rewriting import Edits, Replacement, rewrite
 from guard.lint.ruleset import RuleSet
 from guard.lint.source import Source
 from guard.lint.suppress import allows
-from guard.source.text import decode
 
 _HOLE = re.compile(r"\$([A-Za-z_]\w*)")
 # Operators that bind at least as tightly as a product need no brackets inside one.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
+from guard.documents.gc_paused import gc_paused
 from guard.lint.records import FileResult
 from guard.lint.source import Source
 from guard.model import Outcome, Status
-from guard.source.collection import uncollected
 
 # What forked workers inherit: set before the fork, empty otherwise.
 _work: list[tuple[Sequence[Source], Callable[[Source], FileResult]]] = []
@@ -23,7 +23,7 @@ def spread(sources: Sequence[Source], lint: Callable[[Source], FileResult], jobs
         jobs: processes to use; 1 stays in this one.
     """
     if jobs <= 1 or len(sources) < 2:
-        with uncollected():
+        with gc_paused():
             return [lint(source) for source in sources]
     # A hook on one file never comes here, and does not pay for these imports.
     import multiprocessing
@@ -33,7 +33,7 @@ def spread(sources: Sequence[Source], lint: Callable[[Source], FileResult], jobs
     # Forked workers share the sources and parsed rules without a copy; with other threads running a fork is not safe.
     can_fork = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
     if not can_fork:
-        with uncollected():
+        with gc_paused():
             return [lint(source) for source in sources]
     _work.append((sources, lint))
     chunks = _chunks(sources, jobs * 4)
@@ -66,7 +66,7 @@ def _chunks(sources: Sequence[Source], count: int) -> list[list[int]]:
 
 def _lint_chunk(chunk: list[int]) -> list[FileResult]:
     sources, lint = _work[-1]
-    with uncollected():
+    with gc_paused():
         return [lint(sources[i]) for i in chunk]
 
 

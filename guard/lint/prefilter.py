@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from guard.documents.decoding import decode
 from guard.errors import NotAnalysedError
 from guard.lint.language import Clause, Condition, Place, Rule
 from guard.lint.patterns import Pattern
 from guard.lint.texts import TextTest
-from guard.source.text import decode
 
 # Ways in which a file can meet one need; in each of them it holds all these words.
 Need = tuple[frozenset[bytes], ...]

@@ -13,10 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from guard.documents.decoding import decode
 from guard.errors import NotAnalysedError
 from guard.lint.directory import python_files
 from guard.lint.modules import ClassFacts, ModuleFacts, candidate_paths, module_facts, module_of
-from guard.source.text import decode
 
 Read = Callable[[str], bytes | None]
 Def = ast.FunctionDef | ast.AsyncFunctionDef

@@ -21,7 +21,7 @@ ALIKE = 0.7
 LONGEST_LINE = 2_000  # characters of one line of evidence
 MOST_LINES = 100  # lines of one tree's evidence
 
-Piece = tuple[str, bool]
+LostEdit = tuple[str, bool]
 """A run of text and whether it differs from the other version."""
 
 
@@ -30,7 +30,7 @@ class Excerpt:
     """One line of evidence: which tree says it, and its runs of equal and differing text; none if nothing is there."""
 
     tree: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[LostEdit, ...]
 
 
 def pair_of(finding: Finding) -> tuple[str, str] | None:
@@ -146,13 +146,13 @@ def _mentions(pair: tuple[str | None, str | None], named: list[str]) -> int:
     return sum(piece in text for piece in named)
 
 
-def marked(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+def marked(before: str, after: str) -> tuple[tuple[LostEdit, ...], tuple[LostEdit, ...]]:
     """Two lines as runs of equal and differing tokens."""
     one, two = _TOKEN.findall(before), _TOKEN.findall(after)
     if len(one) > MAX_TOKENS or len(two) > MAX_TOKENS:
         return _by_ends(before, after)
-    left: list[Piece] = []
-    right: list[Piece] = []
+    left: list[LostEdit] = []
+    right: list[LostEdit] = []
     for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
         differs = tag != "equal"
         if i2 > i1:
@@ -162,7 +162,7 @@ def marked(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...
     return tuple(left), tuple(right)
 
 
-def _by_ends(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+def _by_ends(before: str, after: str) -> tuple[tuple[LostEdit, ...], tuple[LostEdit, ...]]:
     start = 0
     limit = min(len(before), len(after))
     while start < limit and before[start] == after[start]:
@@ -171,7 +171,7 @@ def _by_ends(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, .
     while end < limit - start and before[-1 - end] == after[-1 - end]:
         end += 1
 
-    def pieces(text: str) -> tuple[Piece, ...]:
+    def pieces(text: str) -> tuple[LostEdit, ...]:
         middle = text[start : len(text) - end]
         runs = ((text[:start], False), (middle, True), (text[len(text) - end :], False))
         return tuple(run for run in runs if run[0])
@@ -179,7 +179,7 @@ def _by_ends(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, .
     return pieces(before), pieces(after)
 
 
-def window(pieces: tuple[Piece, ...], width: int) -> tuple[Piece, ...]:
+def window(pieces: tuple[LostEdit, ...], width: int) -> tuple[LostEdit, ...]:
     """The runs cut to `width` columns so that the first differing run stays in sight."""
     text = "".join(run for run, _ in pieces)
     if display_width(text) <= width:
@@ -191,7 +191,7 @@ def window(pieces: tuple[Piece, ...], width: int) -> tuple[Piece, ...]:
         lead += len(run)
     room = max(width // 2, width - 30)
     skip = max(0, lead - room) if lead > room // 2 else 0
-    shown: list[Piece] = [("…", False)] if skip else []
+    shown: list[LostEdit] = [("…", False)] if skip else []
     left = width - len(shown)
     for run, differs in pieces:
         rest = run[skip:]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from guard.model import Finding, Origin, Verdict
-from guard.report.excerpt import Piece, marked, pair_of, tree_text
+from guard.report.excerpt import LostEdit, marked, pair_of, tree_text
 from guard.report.paint import OF_SEVERITY, Paint
 from guard.report.plain import clean, cut, one_line
 
@@ -83,13 +83,13 @@ def _evidence(finding: Finding, standing: Standing, paint: Paint, width: int) ->
             continue
         partner = None if pair is None else texts["merged" if tree == pair[0] else pair[0]]
         marks = tree == "merged" or (pair is not None and tree == pair[0])
-        pieces: Sequence[Piece] = ((clean(text), False),)
+        pieces: Sequence[LostEdit] = ((clean(text), False),)
         if marks and partner is not None:
             pieces = marked(clean(text), clean(partner))[0]
         yield from (f"  {line}".rstrip() for line in _painted(pieces, paint, gone=tree != "merged", width=width))
 
 
-def _painted(pieces: Sequence[Piece], paint: Paint, *, gone: bool, width: int) -> list[str]:
+def _painted(pieces: Sequence[LostEdit], paint: Paint, *, gone: bool, width: int) -> list[str]:
     rows = [""]
     for text, differs in pieces:
         for number, part in enumerate(text.expandtabs(4).split("\n")):

@@ -21,11 +21,11 @@ from guard.checks.pinning.making import RULE, Pin, make_pins
 from guard.checks.pinning.trial import found_by
 from guard.commands.contains import containment
 from guard.git import Repository
-from guard.history.containment import Ledger
-from guard.history.landings import read_landings
-from guard.history.workers import in_processes
 from guard.lint.language import Rule
 from guard.lint.schema import load_text
+from guard.parallel import in_processes
+from guard.provenance.containment import Ledger
+from guard.provenance.landings import read_landings
 
 THERE = {"present", "equivalent", "moved"}
 AGREES = {

@@ -36,9 +36,9 @@ from guard.checks.contract import CheckContext
 from guard.checks.lost import check_lost
 from guard.errors import GuardError
 from guard.git import Entry, Repository
-from guard.history import topology
-from guard.history.trees import FourTrees, load
 from guard.model import Finding, Severity, Side
+from guard.sync import topology
+from guard.sync.trees import FourTrees, load
 
 REFORMAT_LENGTH = "79"
 

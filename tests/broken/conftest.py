@@ -7,11 +7,11 @@ from textwrap import dedent
 
 import pytest
 
-from guard.checks.broken import check_broken
+from guard.checks.breaks import check_broken
 from guard.checks.contract import CheckContext, CheckResult
 from guard.git import Repository
-from guard.history import topology, trees
-from guard.source.store import FactStore, NullStore
+from guard.store.facts import FactStore, NullStore
+from guard.sync import topology, trees
 from tests.conftest import Workshop
 
 Files = dict[str, str | bytes | None]

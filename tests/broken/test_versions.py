@@ -8,8 +8,8 @@ from dataclasses import astuple
 
 import pytest
 
-from guard.source.outline import ModuleOutline
-from guard.source.segments import SegmentMemo, outline, outlines, speaking, words
+from guard.documents.outline import ModuleOutline
+from guard.documents.segments import SegmentMemo, outline, outlines, speaking, words
 
 PLAIN = '''
 class Router(Base):

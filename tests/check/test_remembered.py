@@ -9,9 +9,9 @@ from guard.checks import BY_CONTENT, CheckRun, run_check
 from guard.checks.contract import CheckContext
 from guard.config import Config
 from guard.git import Repository
-from guard.history import topology
-from guard.history.trees import load
-from guard.memory.cache import DiskStore
+from guard.store.cache import DiskStore
+from guard.sync import topology
+from guard.sync.trees import load
 from tests.conftest import Workshop
 
 HELPER = "def h():\n    pass\n"

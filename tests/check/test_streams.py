@@ -21,7 +21,7 @@ OURS = {"loss.py": BASE["loss.py"].replace("print(loss)", "print('loss', loss)")
 SLOW = """
 import os, signal, time
 from guard import cli
-from guard.checks.broken.processes import Beside
+from guard.checks.breaks.processes import ForkedTask
 
 def work():
     end = time.monotonic() + 60
@@ -29,7 +29,7 @@ def work():
         time.sleep(0.01)  # short: Python runs a handler between two instructions
 
 def wait():
-    Beside(work, alone=False)
+    ForkedTask(work, alone=False)
     print("waiting", flush=True)
     work()
 

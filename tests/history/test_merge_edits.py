@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from guard.git import Repository
-from guard.history.merge_edits import merge_strokes
-from guard.history.provenance import Strokes
+from guard.provenance.blame import Strokes
+from guard.provenance.merge_edits import merge_strokes
 from tests.conftest import Workshop
 
 BASE = "def scale(loss):\n    loss = loss * one_factor\n    middle = 1\n    middle = 2\n    return loss + the_rest\n"

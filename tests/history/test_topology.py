@@ -9,8 +9,8 @@ import pytest
 
 from guard.errors import GitError, NothingCheckedError
 from guard.git import Repository
-from guard.history import topology
-from guard.history.trees import load
+from guard.sync import topology
+from guard.sync.trees import load
 from tests.conftest import Workshop
 
 

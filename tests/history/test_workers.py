@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from guard.history.workers import end_when_told, in_processes
+from guard.parallel import end_when_told, in_processes
 
 
 def _handled(_item: int) -> list[bool]:

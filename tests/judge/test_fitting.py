@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from guard.history.changes import JudgedChange
+from guard.judge.changes import JudgedChange
 from guard.model import Side
 from tests.conftest import Workshop
 from tests.judge.trees import judged, losses

@@ -10,8 +10,8 @@ import yaml
 from guard.checks.contract import CheckContext
 from guard.checks.lost import check_lost
 from guard.git import Repository
-from guard.history import topology
-from guard.history.trees import load
+from guard.sync import topology
+from guard.sync.trees import load
 from tests.conftest import Workshop
 
 CASES = sorted(path.parent for path in (Path(__file__).parents[2] / "fixtures" / "merges").glob("*/expect.yaml"))

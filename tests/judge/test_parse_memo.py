@@ -8,10 +8,10 @@ import textwrap
 
 import pytest
 
+from guard.documents import definitions, statements
+from guard.documents.definitions import ParseMemo, SourceFile, parse
+from guard.documents.segments import SegmentMemo, outline
 from guard.errors import NotAnalysedError
-from guard.source import definitions, statements
-from guard.source.definitions import ParseMemo, SourceFile, parse
-from guard.source.segments import SegmentMemo, outline
 
 TRICKY = {
     "a string with a definition in it": 'TEXT = """\ndef f():\n    return 1\n"""\n\ndef g():\n    return TEXT\n',

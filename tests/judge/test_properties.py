@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guard.history.changes import JudgedChange
+from guard.judge.changes import JudgedChange
 from guard.model import Side, Verdict
 from tests.judge.trees import judged, losses
 

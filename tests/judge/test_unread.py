@@ -6,12 +6,12 @@ import ast
 
 import pytest
 
+from guard.documents.definitions import parse
+from guard.documents.unread import MOST_LINES, UNREAD, readable
 from guard.errors import NotAnalysedError
-from guard.history.changes import JudgedChange
-from guard.history.judge import FileForms, judge
+from guard.judge.changes import JudgedChange
+from guard.judge.judge import FileForms, judge
 from guard.model import Side
-from guard.source.definitions import parse
-from guard.source.unread import MOST_LINES, UNREAD, readable
 from tests.conftest import Workshop
 from tests.judge.trees import losses
 from tests.syncs import Guard, make_sync

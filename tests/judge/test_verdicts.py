@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from guard.checks.told import finding_of
+from guard.checks.findings import finding_of
 from guard.model import Severity, Side, Verdict
 from tests.judge.trees import judged, losses
 

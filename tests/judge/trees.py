@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from guard.history.changes import JudgedChange
-from guard.history.judge import FileForms, judge
+from guard.documents.definitions import EMPTY, SourceFile, parse
+from guard.judge.changes import JudgedChange
+from guard.judge.judge import FileForms, judge
 from guard.model import Side
-from guard.source.definitions import EMPTY, SourceFile, parse
 
 
 def file_of(text: str | None) -> SourceFile:

@@ -8,7 +8,7 @@ import pytest
 from guard.commands.history import ends
 from guard.errors import ConfigError, GuardError, NothingCheckedError
 from guard.git import Repository
-from guard.history.carry import read_losses
+from guard.provenance.carried_losses import read_losses
 from tests.conftest import Workshop
 from tests.ledger.conftest import FIXED, ROUTER
 from tests.ledger.test_contains import run

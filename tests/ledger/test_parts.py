@@ -5,9 +5,9 @@ import json
 import pytest
 
 from guard.git import Repository
-from guard.history.landings import Landings, plain_subject, read_landings
-from guard.history.readings import Readings, narrowed
-from guard.history.repairs import road
+from guard.provenance.landings import Landings, plain_subject, read_landings
+from guard.provenance.repairs import road
+from guard.sync.readings import Readings, narrowed
 from tests.conftest import Workshop
 from tests.ledger.conftest import FIXED, ROUTER
 from tests.ledger.test_contains import run

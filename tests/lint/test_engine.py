@@ -11,7 +11,7 @@ from guard.lint.engine import lint_sources
 from guard.lint.project import ProjectIndex
 from guard.lint.source import LintResult, Source, brought
 from guard.model import Severity, Status
-from guard.source.store import MemoryStore
+from guard.store.facts import MemoryStore
 from tests.lint.programs import BUILTIN, lint_tree
 
 BAD = "import torch\n\ndef start(s):\n    s.wait_stream(torch.cuda.default_stream())\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from guard.documents.decoding import decode
 from guard.errors import NotAnalysedError
-from guard.source.text import decode
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from synthetic import mark, small
 from guard.commands.accept import DEFAULT_FILE, accept
 from guard.commands.output import OutputOptions, finish
 from guard.errors import GuardError
-from guard.memory import baseline
 from guard.model import Report, Severity
+from guard.store import baseline
 
 QUIET = OutputOptions(formats=("concise",))
 

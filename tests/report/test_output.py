@@ -12,9 +12,9 @@ from synthetic import mark, small
 
 from guard.commands.output import OutputOptions, emit, exit_code, finish, narrow, output_options, wants_color
 from guard.errors import ConfigError, GuardError
-from guard.memory import baseline
 from guard.model import Finding, Outcome, Report, Severity, Status
 from guard.report import View
+from guard.store import baseline
 
 RAN = Outcome("lost", Status.RAN)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guard.history.restoring import LineEdit, line_by_line, line_edits, reapply, split_lines, three_way
+from guard.merging.restoring import LineEdit, line_by_line, line_edits, reapply, split_lines, three_way
 
 BASE = b"a = 1\nb = 2\nc = 3\nd = 4\ne = 5\n"
 

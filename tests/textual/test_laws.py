@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guard.history.text.changes import SideVerdicts, judge_documents
-from guard.history.text.units import document
+from guard.documents.units import document
+from guard.judge.text_changes import SideVerdicts, judge_documents
 from guard.model import Side
 
 WORDS = ("alpha", "beta", "gamma", "delta", "omega")

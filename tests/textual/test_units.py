@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from guard.history.text.units import document
+from guard.documents.units import document
 
 
 def texts(path: str, content: str) -> list[tuple[str, str]]:

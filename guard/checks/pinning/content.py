@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from guard.documents.definitions import MODULE, Definition, SourceFile, parse
 from guard.errors import NotAnalysedError
-from guard.history.effect import Effect, effect_on
-from guard.history.fixes import FixEdit, edit_weights
 from guard.lint.language import needed, said
 from guard.model import Confidence, Finding, Outcome, Severity, Status, fingerprint
-from guard.source.definitions import MODULE, Definition, SourceFile, parse
+from guard.provenance.effect import Effect, effect_on
+from guard.provenance.fixes import FixEdit, edit_weights
 
 BROKEN_SHARE = 0.5  # of the edit's weight; from here on the fix is not in effect
 Read = Callable[[str], bytes | None]

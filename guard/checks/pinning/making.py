@@ -13,12 +13,12 @@ from guard.checks.pinning.trial import clauses_for, found_by
 from guard.checks.pinning.writing import render
 from guard.errors import ConfigError
 from guard.git import Commit, Repository
-from guard.history.fixes import Fix, FixEdit, changed_files, read_fix
-from guard.history.landings import plain_subject
-from guard.history.provenance import pull_request
-from guard.history.readings import Readings
 from guard.lint.language import Rule
 from guard.lint.schema import load_text
+from guard.provenance.blame import pull_request
+from guard.provenance.fixes import Fix, FixEdit, changed_files, read_fix
+from guard.provenance.landings import plain_subject
+from guard.sync.readings import Readings
 
 RULE, CONTENT = "rule", "content"
 _MOST_WORDS = 7

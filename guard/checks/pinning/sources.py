@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from guard.documents.decoding import decode
+from guard.documents.definitions import MODULE
+from guard.documents.statements import Statement
 from guard.errors import NotAnalysedError
-from guard.history.fixes import FixEdit
-from guard.source.definitions import MODULE
-from guard.source.statements import Statement
-from guard.source.text import decode
+from guard.provenance.fixes import FixEdit
 
 Owner = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from guard.checks.pinning.shapes import Candidate, Clause, candidates
 from guard.checks.pinning.sources import EditSource, Unit
 from guard.checks.pinning.writing import render
+from guard.documents.definitions import MODULE
 from guard.errors import ConfigError
 from guard.lint.engine import lint_sources
 from guard.lint.language import Rule
@@ -14,7 +15,6 @@ from guard.lint.ruleset import RuleSet
 from guard.lint.schema import load_text
 from guard.lint.source import LintResult, Source
 from guard.model import Severity
-from guard.source.definitions import MODULE
 
 MOST_CLAUSES = 8
 # Clauses tried for one statement before it is given up.

@@ -86,7 +86,7 @@ def install(world: World, module: torch.nn.Module, scale: float = 0.3) -> None:
 
 
 def take(full: torch.Tensor, axis: int, index: int, count: int, sections: tuple[int, ...] = ()) -> torch.Tensor:
-    """Piece `index` of `count` along an axis; of each section where there are some."""
+    """LostEdit `index` of `count` along an axis; of each section where there are some."""
     parts = full.split(list(sections), dim=axis) if sections else (full,)
     return torch.cat([part.chunk(count, dim=axis)[index] for part in parts], dim=axis)
 

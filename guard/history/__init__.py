@@ -1,1 +1,0 @@
-"""What happened: which merges, which trees, which changes, who made them."""

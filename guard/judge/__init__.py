@@ -1,0 +1,1 @@
+"""What became of the changes of each side: match, align, decide."""

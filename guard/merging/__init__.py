@@ -1,0 +1,1 @@
+"""Bring changes into a tree: restore what was lost."""

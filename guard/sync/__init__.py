@@ -1,0 +1,1 @@
+"""Which merges are there to judge, and the four trees of each."""
