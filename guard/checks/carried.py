@@ -36,7 +36,7 @@ def check_carried(context: CheckContext) -> CheckResult:
         found = from_history(ledger, sync.bases, merged, theirs, date)
     told = list(found)
     facts = origins(repository, (item.commit.sha for item in told))
-    return CheckResult(tuple(_finding(item, facts[item.commit.sha]) for item in told))
+    return CheckResult(tuple(_finding(item, facts[item.commit.sha], ledger.fix(item.commit).paths[0]) for item in told))
 
 
 def _saved(context: CheckContext) -> tuple[SavedLoss, ...] | None:
@@ -56,8 +56,9 @@ def _saved(context: CheckContext) -> tuple[SavedLoss, ...] | None:
     return read_losses(data, name)
 
 
-def _finding(item: Carried, origin: Origin) -> Finding:
-    path, line = item.answer.place or (item.commit.subject, 1)
+def _finding(item: Carried, origin: Origin, changed: str) -> Finding:
+    """Tell of one fix; `changed` is a file of it, for where the tree has no place for it."""
+    path, line = item.answer.place or (changed, 1)
     fix = f"#{origin.pr}" if origin.pr is not None else origin.commit[:10]
     state = {"dead": "is there but dead", "partly": "is only partly there"}.get(item.answer.status, "is still missing")
     message = f"{fix} ({origin.subject}), lost by the sync {item.lost_by[:10]}, {state} although theirs has it"

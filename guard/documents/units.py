@@ -5,9 +5,9 @@ Two files with equal units say the same. Layout is no part of a unit, so that re
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+
+from guard.documents.kinds import kind_of
 
 MAXIMUM_BYTES = 4_000_000
 MAXIMUM_UNITS = 60_000
@@ -48,21 +48,6 @@ class Document:
     kind: str
     units: tuple[Unit, ...]
     lines: tuple[str, ...]
-
-
-_CODE = re.compile(r"\.(c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|inl|js|ts|jsx|tsx|java|go|rs|proto|css|scss|mm)")
-_PROSE = re.compile(r"\.(md|markdown|mdx|rst|adoc)")
-_DATA = {".json": "json", ".ipynb": "json", ".yaml": "yaml", ".yml": "yaml", ".cff": "yaml", ".toml": "toml"}
-
-
-def kind_of(path: str) -> str:
-    """How a file is read: `json`, `yaml`, `toml`, `prose`, `code` or `lines`."""
-    ending = PurePosixPath(path).suffix.lower()
-    if ending in _DATA:
-        return _DATA[ending]
-    if _PROSE.fullmatch(ending):
-        return "prose"
-    return "code" if _CODE.fullmatch(ending) else "lines"
 
 
 def is_binary(data: bytes) -> bool:

@@ -33,6 +33,7 @@ class LostUnit:
         other, merged: what stands in its place there, if anything.
         line: line of merged where it stands, or would stand.
         hunk: number of the run of edits that it belongs to.
+        key: index of the unit in the base's document and in the side's; -1 where it has none.
     """
 
     verdict: Verdict
@@ -43,6 +44,7 @@ class LostUnit:
     merged: Unit | None
     line: int
     hunk: int
+    key: tuple[int, int] = (-1, -1)
 
     @property
     def unit(self) -> Unit:
@@ -55,11 +57,16 @@ class LostUnit:
 
 @dataclass(frozen=True, slots=True)
 class SideVerdicts:
-    """What became of one side's changes to a file: runs of edits in all, runs in effect, and the units that are not."""
+    """What became of one side's changes to a file: runs of edits in all, runs in effect, and the units that are not.
+
+    Attributes:
+        fitted: units that merged has in a form of its own, made from the side's; they are in effect.
+    """
 
     total: int
     kept: int
     lost: tuple[LostUnit, ...]
+    fitted: tuple[LostUnit, ...] = ()
 
 
 @dataclass(slots=True)
@@ -105,6 +112,18 @@ def units_apart(document: Document, parents: Sequence[Document]) -> Counter[Name
     return +counts
 
 
+def edited_units(before: Document, after: Document) -> list[tuple[int, int]]:
+    """What changed between two documents, in order: indices of a unit before and after, -1 where there is none."""
+    found: list[tuple[int, int]] = []
+    data = before.kind == "data"
+    for start, end, first, last in _hunks(before, after, data):
+        pairs = _pairs(list(before.units[start:end]), list(after.units[first:last]), data)
+        found += [(start + pairs[k] if k in pairs else -1, first + k) for k in range(last - first)]
+        replaced = {start + old for old in pairs.values()}
+        found += [(i, -1) for i in range(start, end) if i not in replaced]
+    return found
+
+
 class _SideJudge:
     def __init__(self, forms: Mapping[str, _Form], side: Side, surplus: Counter[Name]) -> None:
         self.base, self.merged = forms["base"], forms["merged"]
@@ -126,12 +145,14 @@ class _SideJudge:
         deficit, excess = self._deficit(), self._excess()
         missing = self._choose(hunks, deficit)
         lost: list[LostUnit] = []
+        fitted: list[LostUnit] = []
         kept = 0
         for number, hunk in enumerate(hunks):
             found = list(self._judge(number, hunk, missing, excess))
             kept += not any(item.verdict.is_loss for item in found)
-            lost.extend(found)
-        return SideVerdicts(len(hunks), kept, tuple(lost))
+            lost.extend(item for item in found if item.verdict is not Verdict.EQUIVALENT)
+            fitted.extend(item for item in found if item.verdict is Verdict.EQUIVALENT)
+        return SideVerdicts(len(hunks), kept, tuple(lost), tuple(fitted))
 
     def _deficit(self) -> Counter[Name]:
         """How many of each unit that the side added merged lacks."""
@@ -188,21 +209,20 @@ class _SideJudge:
             old = removed[pairs[offset]] if offset in pairs else None
             if j in missing:
                 verdict = self._of_missing(j, old, start, back)
-                if verdict is not None:
-                    used.add(old)
-                    yield self._lost(verdict, number, j, old)
+                used.add(old)
+                yield self._lost(verdict, number, j, old)
         touched = self._touched(start, end)
         for i in sorted(back - used):
             yield self._lost(Verdict.SUPERSEDED if touched else Verdict.REVIVED, number, None, i)
 
-    def _of_missing(self, j: int, old: int | None, gap: int, back: set[int]) -> Verdict | None:
+    def _of_missing(self, j: int, old: int | None, gap: int, back: set[int]) -> Verdict:
         unit = self.made.document.units[j]
         if old is not None:
             if old in back:
                 return Verdict.REVERTED
             contested = self._other_took(old)
             if self._integrated(unit):
-                return Verdict.PARTLY if self.data and not contested else None
+                return Verdict.PARTLY if self.data and not contested else Verdict.EQUIVALENT
             return Verdict.SUPERSEDED if contested else Verdict.LOST
         if self.data:
             value, beside = (self._only_value(form, unit) for form in (self.merged, self.other))
@@ -210,7 +230,7 @@ class _SideJudge:
                 return Verdict.SUPERSEDED if value == beside else Verdict.PARTLY
             return Verdict.SUPERSEDED if self._container_taken(unit) else Verdict.LOST
         if self._integrated(unit):
-            return None
+            return Verdict.EQUIVALENT
         return Verdict.SUPERSEDED if self._inside_deletion(gap) else Verdict.LOST
 
     def _other_took(self, index: int) -> bool:
@@ -269,7 +289,8 @@ class _SideJudge:
         merged = self._same_place(self.merged, unit, old)
         other = self._same_place(self.other, unit, old)
         line = merged.line if merged else self._would_stand(j, i)
-        return LostUnit(verdict, self.side, new, old, other, merged, line, number)
+        key = (-1 if i is None else i, -1 if j is None else j)
+        return LostUnit(verdict, self.side, new, old, other, merged, line, number, key)
 
     def _same_place(self, form: _Form, unit: Unit, old: Unit | None) -> Unit | None:
         """What a tree has in the place of a unit: the base's text, or another value of the same key."""

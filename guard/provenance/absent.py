@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from guard.documents.kinds import kind_of
 from guard.git import Commit, Repository
 from guard.parallel import in_processes
 from guard.provenance.blame import is_fix
 from guard.provenance.containment import Branch, Contained, Ledger
+from guard.provenance.fixes import FixEdit
+from guard.provenance.text_edits import TextEdit
 
 LACKING = frozenset({"partly", "dead", "reverted", "missing", "not-merged"})
 
@@ -69,9 +72,10 @@ def _own_commits(repository: Repository, having: str, lacking: str, since: str |
 
 def _ask(ledger: Ledger, commit: Commit, having: Branch, lacking: Branch) -> tuple[Commit, Contained, bool] | None:
     fix = ledger.fix(commit)
-    if not fix.edits:
+    edits: tuple[FixEdit | TextEdit, ...] = (*fix.edits, *(edit for edit in fix.texts if kind_of(edit.path) != "prose"))
+    if not edits:
         return None
-    touched = [edit.path for edit in fix.edits]
+    touched = [edit.path for edit in edits]
     if all(path in lacking.entries and having.entries.get(path) == lacking.entries[path] for path in touched):
         return None
     answer = ledger.contains([commit], lacking)

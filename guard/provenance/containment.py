@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from guard.documents.definitions import MODULE, Definition
+from guard.documents.kinds import is_python
 from guard.git import Commit, Entry, Repository
 from guard.judge.numeric import is_test
 from guard.judge.overriding import arguments_set, overridden_by
@@ -14,6 +15,8 @@ from guard.provenance.culprits import Culprit, FileHistory, culprits, file_histo
 from guard.provenance.effect import Effect, Key, effect_elsewhere, effect_in, with_scattered
 from guard.provenance.fixes import Fix, FixEdit, read_fix
 from guard.provenance.landings import Landings, history_of
+from guard.provenance.text_edits import TextEdit
+from guard.provenance.text_effect import TextEffects
 from guard.sync.readings import Readings, read_all
 
 # Parts of a fix, by weight, from which on it counts as wholly there, and up to which as not there at all.
@@ -96,6 +99,7 @@ class Ledger:
         self._histories: dict[tuple[str, str, str], FileHistory] = {}
         self._defined: dict[str, dict[str, list[tuple[str, str]]]] = {}
         self._names: dict[str, set[str]] = {}
+        self._texts = TextEffects(repository, self.readings)
 
     def fix(self, commit: Commit) -> Fix:
         """What a commit did."""
@@ -148,7 +152,7 @@ class Ledger:
                 continue
             known.add(commit.sha)
             fix = self.fix(commit)
-            if fix.edits or fix.others:
+            if fix.edits or fix.texts:
                 answers.append(self.answer(fix, branch))
                 if answers[-1].status == "present":
                     break
@@ -162,24 +166,27 @@ class Ledger:
 
     def answer(self, fix: Fix, branch: Branch) -> Contained:
         """Whether a branch has just this, under no other SHA."""
-        if not fix.edits:
-            return self._text_answer(fix, branch)
-        self.readings.prefetch(branch.entries[e.path].sha for e in fix.edits if e.path in branch.entries)
+        edits: tuple[FixEdit | TextEdit, ...] = (*fix.edits, *fix.texts)
+        held = [branch.entries[edit.path] for edit in edits if edit.path in branch.entries]
+        self.readings.prefetch(entry.sha for entry in held if entry.kind != "submodule")
         account = _Account()
         merged = fix.commit.sha in branch.commits
         # The heaviest edit gives the place; imports and other statements of the module come after definitions.
-        for edit in sorted(fix.edits, key=lambda edit: (edit.symbol == MODULE, -edit.weight)):
+        for edit in sorted(edits, key=lambda edit: (edit.symbol == MODULE, -edit.weight)):
             self._book(edit, fix, branch, account, merged)
         return _verdict(account, merged)
 
-    def _book(self, edit: FixEdit, fix: Fix, branch: Branch, account: _Account, merged: bool) -> None:
-        effect = self.effect(edit, branch)
+    def _book(self, edit: FixEdit | TextEdit, fix: Fix, branch: Branch, account: _Account, merged: bool) -> None:
+        if isinstance(edit, FixEdit):
+            effect = self.effect(edit, branch)
+        else:
+            effect = self._texts.in_tree(edit, fix.commit.sha, branch.sha, branch.entries)
         blame: dict[Key, Culprit] = {}
         if effect.lost and merged and not effect.moved:
-            blame = culprits(edit, effect.lost, self._history(fix, branch, edit.path), self.readings)
+            blame = culprits(effect.lost, self._history(fix, branch, edit.path), self._lost_in(edit))
         if effect.line and (edit.before is not None or edit.after is None or effect.verdicts):
             account.homes += 1
-        if effect.line and effect.lost != effect.verdicts.keys():
+        if isinstance(edit, FixEdit) and effect.line and effect.lost != effect.verdicts.keys():
             self._bury(edit, effect, branch, account)
         if (
             edit.weight >= _WHOLE_EDIT
@@ -213,7 +220,7 @@ class Ledger:
                 if culprit.merge:
                     account.merges.add(culprit.commit)
             if account.bad_place is None:
-                account.bad_place = (effect.path, effect.line, edit.symbol)
+                account.bad_place = (effect.path, effect.line or self._owner_line(edit, branch), edit.symbol)
         if heaviest and effect.line:
             account.place, account.symbol = (effect.path, effect.line), edit.symbol
 
@@ -236,6 +243,14 @@ class Ledger:
                     default=0.0,
                 )
                 account.dead_place = account.dead_place or (effect.path, now.line + passed.line, edit.symbol)
+
+    def _owner_line(self, edit: FixEdit | TextEdit, branch: Branch) -> int:
+        """The line of the class that a missing method would stand in; 1 where there is none."""
+        owner, entry = edit.symbol.rpartition(".")[0], branch.entries.get(edit.path)
+        if not owner or entry is None or not isinstance(edit, FixEdit):
+            return 1
+        found = self.readings.definition(entry.sha, (owner, 0))
+        return found.line if found is not None else 1
 
     def _callees(self, name: str, path: str, branch: Branch) -> list[Definition]:
         """Functions of the branch with this last name: those of the file, else those of the few files that have one."""
@@ -283,7 +298,7 @@ class Ledger:
             places = [
                 (path, entry.sha)
                 for path, entry in branch.entries.items()
-                if path.endswith(".py") and entry.kind == "file" and not is_test(path)
+                if is_python(path) and entry.kind == "file" and not is_test(path)
             ]
             for blob, data in read_all(self.repository, (sha for _, sha in places if sha not in self._names)).items():
                 self._names[blob] = {word.decode("utf-8", "replace") for word in DEFINED.findall(data or b"")}
@@ -300,24 +315,15 @@ class Ledger:
             self._histories[key] = file_history(self.repository, fix.commit.sha, branch.sha, path)
         return self._histories[key]
 
-    def _text_answer(self, fix: Fix, branch: Branch) -> Contained:
-        """A fix without Python: by its lines."""
-        there = total = 0
-        place = None
-        for path, added, removed in fix.others:
-            entry = branch.entries.get(path)
-            text = (self.readings.data(entry.sha) or b"").decode("utf-8", "replace") if entry else ""
-            lines = {line.strip() for line in text.splitlines()}
-            there += sum(line in lines for line in added) + (sum(line not in lines for line in removed) if entry else 0)
-            total += len(added) + len(removed)
-            place = place or ((path, 1) if entry else None)
-        share = there / total if total else float(fix.commit.sha in branch.commits)
-        merged = fix.commit.sha in branch.commits
-        if share >= WHOLE:
-            return Contained("present", place, share=share)
-        if share > NOTHING:
-            return Contained("partly", place, share=share)
-        return Contained("missing" if place or merged else "not-merged", place, share=share)
+    def _lost_in(self, edit: FixEdit | TextEdit) -> Callable[[str], frozenset[Key]]:
+        """Which edited parts the version of a commit lacks."""
+
+        def lost(commit: str) -> frozenset[Key]:
+            if isinstance(edit, FixEdit):
+                return effect_in(edit, f"{commit}:{edit.path}", edit.path, self.readings).lost
+            return self._texts.in_version(edit, commit).lost
+
+        return lost
 
 
 def _verdict(account: _Account, merged: bool) -> Contained:
@@ -327,7 +333,6 @@ def _verdict(account: _Account, merged: bool) -> Contained:
     place, symbol = account.place, account.symbol
     if account.bad_place is not None and share < WHOLE:
         place, symbol = account.bad_place[:2], account.bad_place[2]
-        place = place if place[1] else account.place
     if account.dead_place is not None and account.dead >= account.there / 2 and share > NOTHING:
         return Contained("dead", account.dead_place[:2], None, share, symbol=account.dead_place[2])
     if share >= WHOLE and account.dropped:

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from guard.git import Repository
-from guard.provenance.effect import Key, effect_in
-from guard.provenance.fixes import FixEdit
-from guard.sync.readings import Readings
+from guard.provenance.effect import Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +50,17 @@ def file_history(repository: Repository, fix: str, tip: str, path: str) -> FileH
     return FileHistory(next(iter(parents), None), parents, frozenset(holders))
 
 
-def culprits(edit: FixEdit, lost: frozenset[Key], history: FileHistory, readings: Readings) -> dict[Key, Culprit]:
+def culprits(
+    lost: frozenset[Key], history: FileHistory, lost_in: Callable[[str], frozenset[Key]]
+) -> dict[Key, Culprit]:
     """Which commit took each lost statement out.
 
     A commit with one parent did where its parent still has the statement. A merge did where a parent that descends
     from the fix still has it and no such parent had lost it before: the other side never had it, or git or a person
     took the wrong text.
+
+    Arguments:
+        lost_in: which statements the version of a commit lacks.
 
     Returns:
         Nothing for a statement of which the walk found no answer.
@@ -67,7 +70,7 @@ def culprits(edit: FixEdit, lost: frozenset[Key], history: FileHistory, readings
 
     def lost_at(commit: str) -> frozenset[Key]:
         if commit not in memo:
-            memo[commit] = effect_in(edit, f"{commit}:{edit.path}", edit.path, readings).lost
+            memo[commit] = lost_in(commit)
         return memo[commit]
 
     found: dict[Key, Culprit] = {}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from guard.documents.definitions import Definition
+from guard.documents.kinds import is_python, kind_of
 from guard.documents.statements import Statement
 from guard.git import Commit, Repository
 from guard.judge import tokens
 from guard.judge.numeric import is_numeric, is_test
 from guard.judge.verdicts import Alignment, judge_statements
+from guard.provenance.text_edits import TextEdit, text_edit
 from guard.sync.readings import Readings
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -55,14 +56,13 @@ class Fix:
     """One commit as a fix.
 
     Attributes:
-        edits: of Python files that are no tests; where a commit has tests only, of those.
-        others: other files that it changed: path, and the added and removed lines, stripped.
+        edits, texts: of Python files, and of others: those of its sources alone where it has some, see `_TIERS`.
         numeric: an edit bears on a computed number.
     """
 
     commit: Commit
     edits: tuple[FixEdit, ...]
-    others: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
+    texts: tuple[TextEdit, ...]
     numeric: bool
     paths: tuple[str, ...] = ()
 
@@ -80,6 +80,7 @@ class ChangedFile:
     path: str
     before: str | None
     after: str | None
+    submodule: bool = False
 
 
 def read_fix(repository: Repository, commit: Commit, readings: Readings, only: frozenset[str] | None = None) -> Fix:
@@ -90,18 +91,37 @@ def read_fix(repository: Repository, commit: Commit, readings: Readings, only: f
         only: paths to read; all that the commit changed by default.
     """
     changed = [file for file in changed_files(repository, commit) if only is None or file.path in only]
-    python = [file for file in changed if file.path.endswith(".py")]
-    source = [file for file in python if not is_test(file.path)] or python
-    if len(source) > MOST_FILES:
-        # A merge of branches or a mass rewrite is no fix that could be told by its statements.
-        return Fix(commit, (), (), False, tuple(file.path for file in changed))
-    readings.prefetch(blob for file in source for blob in (file.before, file.after) if blob)
-    edits = tuple(edit for file in source for edit in file_edits(file, readings) if edit.weight > 0)
-    others: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = ()
-    if not edits:
-        others = tuple(_text_edit(file, readings) for file in changed if not file.path.endswith(".py"))
+    edits: tuple[FixEdit, ...] = ()
+    texts: tuple[TextEdit, ...] = ()
+    for tier in range(_TIERS):
+        files = [file for file in changed if _tier(file) == tier]
+        if len(files) > MOST_FILES:
+            # A merge of branches or a mass rewrite is no fix that could be told by its statements.
+            break
+        readings.prefetch(blob for file in files if not file.submodule for blob in (file.before, file.after) if blob)
+        python = [file for file in files if is_python(file.path) and not file.submodule]
+        edits = tuple(edit for file in python for edit in file_edits(file, readings) if edit.weight > 0)
+        others = (_text_edit(file, readings) for file in files if file not in python)
+        texts = tuple(edit for edit in others if edit.weight > 0)
+        if edits or texts:
+            break
     numeric = any(not is_test(edit.path) and any(map(is_numeric, edited_runs(edit))) for edit in edits)
-    return Fix(commit, edits, others, numeric, tuple(file.path for file in changed))
+    numeric = numeric or any(not is_test(edit.path) and edit.numeric for edit in texts)
+    return Fix(commit, edits, texts, numeric, tuple(file.path for file in changed))
+
+
+# A fix is told by its sources; where it has none by its settings, then by its tests, then by its prose: what
+# documents or tests a fix can stand in a branch that does not have it.
+_TIERS = 4
+
+
+def _tier(file: ChangedFile) -> int:
+    if is_test(file.path):
+        return 2
+    kind = kind_of(file.path)
+    if file.submodule or kind in {"python", "code"}:
+        return 0
+    return 3 if kind == "prose" else 1
 
 
 def changed_files(repository: Repository, commit: Commit) -> Iterator[ChangedFile]:
@@ -119,9 +139,8 @@ def changed_files(repository: Repository, commit: Commit) -> Iterator[ChangedFil
         renamed = kind[0] in "RC"
         path = fields[index + 2] if renamed else old_path
         index += 3 if renamed else 2
-        if meta[0] == ":160000" or meta[1] == "160000":
-            continue
-        yield ChangedFile(old_path, path, _blob(before), _blob(after))
+        submodule = meta[0] == ":160000" or meta[1] == "160000"
+        yield ChangedFile(old_path, path, _blob(before), _blob(after), submodule)
 
 
 def file_edits(file: ChangedFile, readings: Readings) -> Iterator[FixEdit]:
@@ -180,18 +199,10 @@ def _weight(old: Statement | None, new: Statement | None) -> float:
     return float(min(8, max(1, size))) if new is not None else min(2.0, max(0.5, size / 4))
 
 
-def _text_edit(file: ChangedFile, readings: Readings) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    before = _lines(readings.data(file.before) if file.before else None)
-    after = _lines(readings.data(file.after) if file.after else None)
-    old, new = set(before), set(after)
-    added = tuple(line for line in dict.fromkeys(after) if line not in old)
-    removed = tuple(line for line in dict.fromkeys(before) if line not in new)
-    return file.path, added, removed
-
-
-def _lines(data: bytes | None) -> list[str]:
-    text = (data or b"").decode("utf-8", "replace")
-    return [line.strip() for line in text.splitlines() if re.search(r"\w", line)]
+def _text_edit(file: ChangedFile, readings: Readings) -> TextEdit:
+    blobs = (file.before, file.after)
+    data = [readings.data(blob) if blob and not file.submodule else None for blob in blobs]
+    return text_edit(file.path, file.old_path, blobs, (data[0], data[1]))
 
 
 def _blob(sha: str) -> str | None:
