@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 
 from guard.documents.units import Document, Unit
+from guard.judge.text_alignment import ALIKE, Name, matcher, name_of, pairs_of, ratio, runs
 from guard.model import Side, Verdict
 
-ALIKE = 0.5  # at least this similar: one unit became the other
 INTEGRATED = 0.75  # at least this similar: someone fitted the unit in by hand
 TOUCHED = 0.2  # at least this part of a deleted run changed by the other side: it went on with that text
-_LONG, _MOST_PAIRS = 20_000, 2_000_000  # units, pairs of equal units: beyond, the exact alignment takes seconds
-
-Name = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +77,7 @@ class _Form:
     def __post_init__(self) -> None:
         for unit in self.document.units:
             self.counts[unit.key] += 1
-            self.names[_name(unit)] += 1
+            self.names[name_of(unit)] += 1
             self.by_scope[unit.scope].append(unit)
 
 
@@ -105,23 +101,11 @@ def judge_documents(
 
 def units_apart(document: Document, parents: Sequence[Document]) -> Counter[Name]:
     """How many units of each (label, text) a document of merged holds beyond what either parent has at its place."""
-    counts = Counter(_name(unit) for unit in document.units)
+    counts = Counter(name_of(unit) for unit in document.units)
     for parent in parents:
-        for name, count in Counter(_name(unit) for unit in parent.units).items():
+        for name, count in Counter(name_of(unit) for unit in parent.units).items():
             counts[name] = min(counts[name], max(0, counts[name] - count)) if name in counts else 0
     return +counts
-
-
-def edited_units(before: Document, after: Document) -> list[tuple[int, int]]:
-    """What changed between two documents, in order: indices of a unit before and after, -1 where there is none."""
-    found: list[tuple[int, int]] = []
-    data = before.kind == "data"
-    for start, end, first, last in _hunks(before, after, data):
-        pairs = _pairs(list(before.units[start:end]), list(after.units[first:last]), data)
-        found += [(start + pairs[k] if k in pairs else -1, first + k) for k in range(last - first)]
-        replaced = {start + old for old in pairs.values()}
-        found += [(i, -1) for i in range(start, end) if i not in replaced]
-    return found
 
 
 class _SideJudge:
@@ -138,8 +122,8 @@ class _SideJudge:
         self._other_removed: set[int] = set()
 
     def verdicts(self) -> SideVerdicts:
-        hunks = list(_hunks(self.base.document, self.made.document, self.data))
-        others = list(_hunks(self.base.document, self.other.document, self.data))
+        hunks = list(runs(self.base.document, self.made.document, self.data))
+        others = list(runs(self.base.document, self.other.document, self.data))
         self._other_hunks = others
         self._other_removed = {i for start, end, _, _ in others for i in range(start, end)}
         deficit, excess = self._deficit(), self._excess()
@@ -182,8 +166,8 @@ class _SideJudge:
             unit = self.made.document.units[j]
             if deficit[unit.key] > 0:
                 deficit[unit.key] -= 1
-                if self.surplus[_name(unit)] > 0 and (not self.data or len(unit.text) > 3):
-                    self.surplus[_name(unit)] -= 1  # it stands in another place
+                if self.surplus[name_of(unit)] > 0 and (not self.data or len(unit.text) > 3):
+                    self.surplus[name_of(unit)] -= 1  # it stands in another place
                 else:
                     chosen.add(j)
         return chosen
@@ -193,7 +177,7 @@ class _SideJudge:
     ) -> Iterator[LostUnit]:
         start, end, first, last = hunk
         removed = list(range(start, end))
-        pairs = _pairs(
+        pairs = pairs_of(
             [self.base.document.units[i] for i in removed],
             [self.made.document.units[j] for j in range(first, last)],
             self.data,
@@ -238,7 +222,7 @@ class _SideJudge:
         unit = self.base.document.units[index]
         if self.data:
             return self.other.counts[unit.key] < self.base.counts[unit.key]
-        name = _name(unit)
+        name = name_of(unit)
         return index in self._other_removed and self.other.names[name] < self.base.names[name]
 
     def _integrated(self, unit: Unit) -> bool:
@@ -251,7 +235,7 @@ class _SideJudge:
         ]
         if self.data and len(self.merged.by_scope[unit.scope]) == 1 == len(self.made.by_scope[unit.scope]):
             return bool(fresh)
-        return any(_ratio(item.text, unit.text) >= INTEGRATED for item in fresh[:400])
+        return any(ratio(item.text, unit.text) >= INTEGRATED for item in fresh[:400])
 
     def _only_value(self, form: _Form, unit: Unit) -> str | None:
         """The value that a tree has for the key of a unit; None for a list, and where it does not have the key."""
@@ -301,8 +285,8 @@ class _SideJudge:
                 return same[0]
         if self.data and len(here) == 1:
             return here[0]
-        alike = max(here[:400], key=lambda item: _ratio(item.text, unit.text), default=None)
-        return alike if alike is not None and _ratio(alike.text, unit.text) >= ALIKE else None
+        alike = max(here[:400], key=lambda item: ratio(item.text, unit.text), default=None)
+        return alike if alike is not None and ratio(alike.text, unit.text) >= ALIKE else None
 
     def _would_stand(self, j: int | None, i: int | None) -> int:
         """The line of merged below which a unit would stand: below its nearest predecessor that is there."""
@@ -317,50 +301,8 @@ class _SideJudge:
 
     def _in_merged(self) -> set[int]:
         """Indices of the side's units that merged has in the same order."""
-        matcher = _matcher(self.made.document, self.merged.document, self.data)
-        return {j for block in matcher.get_matching_blocks() for j in range(block.a, block.a + block.size)}
-
-
-def _hunks(before: Document, after: Document, data: bool) -> Iterator[tuple[int, int, int, int]]:
-    for tag, start, end, first, last in _matcher(before, after, data).get_opcodes():
-        if tag != "equal":
-            yield start, end, first, last
-
-
-def _matcher(before: Document, after: Document, data: bool) -> SequenceMatcher[Name]:
-    one = [unit.key if data else _name(unit) for unit in before.units]
-    other = [unit.key if data else _name(unit) for unit in after.units]
-    often = Counter(other)
-    # The exact alignment visits each pair of equal units.
-    work = sum(count * often[name] for name, count in Counter(one).items())
-    return SequenceMatcher(None, one, other, autojunk=work > _MOST_PAIRS or max(len(one), len(other)) > _LONG)
-
-
-def _pairs(old: list[Unit], new: list[Unit], data: bool) -> dict[int, int]:
-    """Which removed unit became which added one: offset in `new` to offset in `old`."""
-    pairs: dict[int, int] = {}
-    if len(old) * len(new) > 10_000:
-        return {k: k for k in range(min(len(old), len(new)))}
-    free = set(range(len(old)))
-    scored = []
-    for k, unit in enumerate(new):
-        for n, before in enumerate(old):
-            if data and before.scope != unit.scope:
-                continue
-            single = data and sum(item.scope == unit.scope for item in old) == 1
-            score = 1.0 if single else _ratio(before.text, unit.text)
-            if score >= ALIKE:
-                scored.append((-score, abs(k - n), k, n))
-    for _, _, k, n in sorted(scored):
-        if k not in pairs and n in free:
-            pairs[k] = n
-            free.discard(n)
-    if not data and len(old) == len(new):
-        for k in range(len(new)):
-            if k not in pairs and k in free:
-                pairs[k] = k
-                free.discard(k)
-    return pairs
+        aligned = matcher(self.made.document, self.merged.document, self.data)
+        return {j for block in aligned.get_matching_blocks() for j in range(block.a, block.a + block.size)}
 
 
 def _surplus(forms: Mapping[str, _Form]) -> Counter[Name]:
@@ -372,12 +314,8 @@ def _surplus(forms: Mapping[str, _Form]) -> Counter[Name]:
         if unit.key not in seen:
             seen.add(unit.key)
             expected = max(forms[name].counts[unit.key] for name in ("base", "ours", "theirs"))
-            found[_name(unit)] += max(0, merged.counts[unit.key] - expected)
+            found[name_of(unit)] += max(0, merged.counts[unit.key] - expected)
     return +found
-
-
-def _name(unit: Unit) -> Name:
-    return unit.label, unit.text
 
 
 def _holds(form: _Form, scope: str) -> bool:
@@ -392,12 +330,3 @@ def _parent(scope: str) -> str:
         if scope[index] == "." and depth == 0:
             return scope[:index]
     return ""
-
-
-def _ratio(one: str, other: str) -> float:
-    if one == other:
-        return 1.0
-    first, second = one.split(), other.split()
-    short = len(first) < 3 or len(second) < 3
-    matcher = SequenceMatcher(None, one, other, False) if short else SequenceMatcher(None, first, second, False)
-    return matcher.ratio() if matcher.real_quick_ratio() >= ALIKE else 0.0

@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 
 from guard.documents.units import MAXIMUM_BYTES, MAXIMUM_UNITS, Document, document, is_binary
 from guard.git import Entry
-from guard.judge.text_changes import Name, SideVerdicts, judge_documents, units_apart
+from guard.judge.text_alignment import Name
+from guard.judge.text_changes import SideVerdicts, judge_documents, units_apart
 from guard.model import Side, Verdict
 from guard.sync.renames import Renames
 from guard.sync.trees import TREES, FourTrees

@@ -8,7 +8,7 @@ from guard.documents.definitions import MODULE
 from guard.documents.units import MAXIMUM_BYTES, MAXIMUM_UNITS, Document, Unit, document, is_binary
 from guard.judge import tokens
 from guard.judge.numeric import is_numeric
-from guard.judge.text_changes import edited_units
+from guard.judge.text_alignment import edited_units
 
 Key = tuple[int, int]
 WHOLE_CONTENT: Key = (-1, -1)  # the one key of an edit that is judged by the object names alone
