@@ -122,7 +122,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to act on or look at. `fingerprint` depends on content, never on line numbers or order."""
+    """One thing to act on or look at. `fingerprint` depends on content, never on line numbers or order.
+
+    `merge` is the SHA of the sync that it is of (of the tree, for a merge in progress); None for the linter's.
+    """
 
     code: str
     name: str
@@ -148,6 +151,7 @@ class Finding:
     accepted: str | None = None
     score: float = 0.0
     repaired_by: Origin | None = None
+    merge: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +172,24 @@ class ChangeCount:
     total: int = 0
     kept: int = 0
     lost: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileCount:
+    """How many files a side changed since the base, and what became of them.
+
+    Attributes:
+        total: files that it changed.
+        whole: files all of whose changes are in effect.
+        taken: files that both sides changed and that merged has as the other side has them.
+        taken_changes, taken_kept: this side's changes to those, and how many of them are in effect all the same.
+    """
+
+    total: int = 0
+    whole: int = 0
+    taken: int = 0
+    taken_changes: int = 0
+    taken_kept: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +216,8 @@ class MergeRecord:
     theirs_changes: ChangeCount = field(default_factory=ChangeCount)
     survival: tuple[Survival, ...] = ()
     repaired: tuple[Finding, ...] = ()
+    ours_files: FileCount = field(default_factory=FileCount)
+    theirs_files: FileCount = field(default_factory=FileCount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +269,12 @@ class Invariance:
 
 @dataclass(frozen=True, slots=True)
 class SyncRow:
-    """One sync of `guard history`: its counts, and what became of its losses."""
+    """One sync of `guard history`: its counts, and what became of its losses.
+
+    What was lost, revived or broken is repaired, accepted or open: `lost + revived + breaks` is
+    `repaired + accepted + open`. Not among them, and counted apart, is what theirs itself gave up later and what could
+    not be followed, since its file changed and its evidence tells it from no other text.
+    """
 
     merge: MergeRecord
     date: str
@@ -257,6 +286,9 @@ class SyncRow:
     repaired_by: tuple[tuple[str, str, float], ...] = ()
     status: Status = Status.RAN
     reason: str | None = None
+    accepted: int = 0
+    given_up: int = 0
+    not_followed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +304,10 @@ class RuleHelp:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything one run found and everything it did not look at."""
+    """Everything one run found and everything it did not look at.
+
+    `range` holds the words of a command line by which another verb selects the same syncs: `--since merge-base`.
+    """
 
     command: str
     version: str
@@ -287,10 +322,17 @@ class Report:
     seconds: float = 0.0
     notices: tuple[str, ...] = ()
     rules: tuple[RuleHelp, ...] = ()
+    range: tuple[str, ...] = ()
 
     def count(self, severity: Severity) -> int:
         """How many findings of this severity stand, accepted ones aside."""
         return sum(1 for finding in self.findings if finding.severity is severity and finding.accepted is None)
+
+    def range_of(self, finding: Finding) -> tuple[str, ...]:
+        """The options, as words, by which another verb meets a finding of this report again."""
+        if self.command == "history" and finding.merge is not None:
+            return ("--merge", finding.merge[:12])  # each sync of a history is judged by its own tree
+        return self.range
 
 
 def fingerprint(code: str, path: str, symbol: str, text: str) -> str:

@@ -15,20 +15,40 @@ Answer = TypeVar("Answer")
 _work: list[tuple[Callable[[Any], Any], Sequence[Any]]] = []
 
 
-def in_processes(answer: Callable[[Item], Answer], items: Sequence[Item], jobs: int) -> list[Answer]:
+def _nothing(_item: object, _answer: object) -> None:
+    return None
+
+
+def in_processes(
+    answer: Callable[[Item], Answer],
+    items: Sequence[Item],
+    jobs: int,
+    each: Callable[[Item, Answer], None] = _nothing,
+) -> list[Answer]:
     """Answer for each item, in order; in this process where there is one job, one item, or no safe fork.
 
     Arguments:
         answer: what is asked of an item; its result must be picklable.
         jobs: processes to use at most.
+        each: told in this process of every answer as it comes, in any order.
     """
+
+    def told(item: Item) -> Answer:
+        given = answer(item)
+        each(item, given)
+        return given
+
     can_fork = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
     if jobs <= 1 or len(items) < 2 or not can_fork:
-        return [answer(item) for item in items]
+        return [told(item) for item in items]
     _work.append((answer, items))
     try:
         with multiprocessing.get_context("fork").Pool(min(jobs, len(items)), end_when_told) as pool:
-            return pool.map(_run, range(len(items)), chunksize=1)
+            answers: dict[int, Answer] = {}
+            for index, given in pool.imap_unordered(_run, range(len(items)), chunksize=1):
+                answers[index] = given
+                each(items[index], given)
+            return [answers[index] for index in range(len(items))]
     finally:
         _work.pop()
 
@@ -43,6 +63,6 @@ def end_when_told() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def _run(index: int) -> Any:
+def _run(index: int) -> tuple[int, Any]:
     answer, items = _work[-1]
-    return answer(items[index])
+    return index, answer(items[index])

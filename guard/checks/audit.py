@@ -81,26 +81,34 @@ def audit_sync(context: CheckContext, tip: str, date: str, heir: str | None = No
         run = run_check(name, context)
         outcomes += [run.outcome, *run.result.outcomes]
         watched += [(finding, [_watch(repository, finding, readings, sync)]) for finding in run.result.findings]
-    watched = [(finding, watches) for finding, watches in watched if finding.severity is not Severity.NOTE]
+    watched = [
+        (replace(finding, merge=sync.merge), watches)
+        for finding, watches in watched
+        if finding.severity is not Severity.NOTE
+    ]
     trees.forget()
     opened: list[Finding] = []
     repaired: list[Finding] = []
+    given_up = not_followed = 0
     for finding, followed in watched:
         if not any(watch.is_open(sync.merge) for watch in followed):
             # Its evidence does not tell it from other text: it stands as long as its file does not change.
             name = f":{finding.path}"
             if readings.digest(sync.merge + name) == readings.digest(tip + name):
                 opened.append(finding)
+            else:
+                not_followed += 1
             continue
         settled = _settle(repository, finding, followed, way)
         if settled.repaired_by is None and _given_up(finding, followed, heir):
+            given_up += 1
             continue
         (repaired if settled.repaired_by is not None else opened).append(settled)
     record = MergeRecord(
         sync.merge, sync.checked, sync.ours, sync.theirs, sync.bases, sync.subject,
         counts[Side.OURS], counts[Side.THEIRS], survival, tuple(mark(repaired, context.config)),
     )  # fmt: skip
-    row = _row(record, date, [finding for finding, _ in watched], opened, repaired)
+    row = replace(_row(record, date, opened, repaired), given_up=given_up, not_followed=not_followed)
     failed = [o for o in outcomes if o.status is Status.FAILED]
     if failed:
         row = replace(row, status=Status.FAILED, reason=f"{failed[0].check}: {failed[0].reason}")
@@ -180,9 +188,8 @@ def _given_up(finding: Finding, watches: Sequence[Watch], heir: str | None) -> b
     return all(watch.is_open(heir) for watch in watches)
 
 
-def _row(
-    record: MergeRecord, date: str, all_of_it: list[Finding], opened: list[Finding], repaired: list[Finding]
-) -> SyncRow:
+def _row(record: MergeRecord, date: str, opened: list[Finding], repaired: list[Finding]) -> SyncRow:
+    all_of_it = [*opened, *repaired]
     by: dict[str, int] = defaultdict(int)
     subjects: dict[str, tuple[str, float]] = {}
     for finding in repaired:

@@ -12,8 +12,9 @@ import hashlib
 import json
 import types
 import typing
+from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from guard.checks.contract import CheckResult
 from guard.config import Config
@@ -22,6 +23,7 @@ from guard.store.facts import FactStore
 from guard.sync.trees import TREES, FourTrees
 
 KIND = "check"
+Kept = TypeVar("Kept")
 
 
 def key_of(name: str, trees: FourTrees, config: Config) -> str:
@@ -36,20 +38,48 @@ def key_of(name: str, trees: FourTrees, config: Config) -> str:
 
 
 def recall(store: FactStore, key: str) -> CheckResult | None:
-    """What was kept under a key; None where nothing is, or nothing that can be read."""
-    data = store.get(KIND, key)
-    if data is None:
-        return None
-    try:
-        return typing.cast("CheckResult", _read(CheckResult, json.loads(data)))
-    except (ValueError, TypeError, KeyError):
-        return None
+    """What was kept of a check under a key; None where nothing is, or nothing that can be read."""
+    return _recall(store, key, CheckResult)
 
 
 def keep(store: FactStore, key: str, found: CheckResult) -> None:
     """Keep a result; one with a failure inside is asked for again the next time."""
     if not any(outcome.status is Status.FAILED for outcome in found.outcomes):
-        store.put(KIND, key, json.dumps(dataclasses.asdict(found), separators=(",", ":")).encode())
+        _keep(store, key, found)
+
+
+def remembered(
+    store: FactStore, key: str, kind: type[Kept], ask: Callable[[], Kept], whole: Callable[[Kept], bool]
+) -> Kept:
+    """An answer of several checks, from the store or asked for now and written there at once.
+
+    Arguments:
+        key: names everything that it depends on.
+        kind: the frozen dataclass that the answer is.
+        ask: gives it.
+        whole: whether an answer is worth keeping: nothing in it failed.
+    """
+    known = _recall(store, key, kind)
+    if known is None:
+        known = ask()
+        if whole(known):
+            _keep(store, key, known)
+            store.flush()
+    return known
+
+
+def _recall(store: FactStore, key: str, kind: type[Kept]) -> Kept | None:
+    data = store.get(KIND, key)
+    if data is None:
+        return None
+    try:
+        return typing.cast("Kept", _read(kind, json.loads(data)))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _keep(store: FactStore, key: str, found: Any) -> None:
+    store.put(KIND, key, json.dumps(dataclasses.asdict(found), separators=(",", ":")).encode())
 
 
 def _read(kind: Any, value: Any) -> Any:
@@ -59,7 +89,10 @@ def _read(kind: Any, value: Any) -> Any:
         options = [option for option in typing.get_args(kind) if option is not type(None)]
         return None if value is None else _read(options[0], value)
     if origin is tuple:
-        return tuple(_read(typing.get_args(kind)[0], item) for item in value)
+        kinds = typing.get_args(kind)
+        if len(kinds) == 2 and kinds[1] is Ellipsis:
+            return tuple(_read(kinds[0], item) for item in value)
+        return tuple(_read(each, item) for each, item in zip(kinds, value, strict=True))
     if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         return typing.cast("Any", kind)(**{name: _read(hints[name], item) for name, item in value.items()})

@@ -96,10 +96,10 @@ def check(
 def _judge(repository: Repository, selection: Selection, config: Config, output: OutputOptions, debug: bool) -> int:
     from guard.commands.acceptance import accepted_by_commits
     from guard.commands.judgement import RunSettings, judge_selection
-    from guard.commands.progress import progress
+    from guard.commands.progress import AGAIN, progress
 
     with gc_paused(last=True):
-        with progress() as tell:
+        with progress(output.quiet, AGAIN if output.cache else "") as tell:
             settings = RunSettings(
                 select=output.select, jobs=jobs(output), store=store(output), progress=tell, debug=debug
             )

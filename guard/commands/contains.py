@@ -12,8 +12,8 @@ from guard.checks.pins import Pins, broken_in_tree, load_pins
 from guard.commands.check import configured, jobs
 from guard.commands.output import FOUND, OutputOptions, finish, output_options
 from guard.commands.progress import progress
-from guard.commands.selection import other_branches
 from guard.commands.settings import load_config
+from guard.commands.target import other_branches
 from guard.errors import GitError, GuardError
 from guard.git import Commit, Repository
 from guard.lint.ruleset import RuleSet
@@ -69,7 +69,7 @@ def contains(
     if missing and revisions:
         raise GuardError("--missing names both branches; --in goes with FIX")
     started = time.monotonic()
-    with Repository.open() as repository, progress() as tell:
+    with Repository.open() as repository, progress(output.quiet) as tell:
         repository.require_history()
         config = load_config(repository, config_file)
         output = configured(output, config, repository.work_tree)

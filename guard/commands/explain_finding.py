@@ -9,14 +9,15 @@ import click
 from guard import __version__
 from guard.codes import CODES
 from guard.commands.judgement import RunSettings
-from guard.commands.looking_up import Found, look_up, range_of, selection_of
+from guard.commands.looking_up import Found, look_up, selection_of
 from guard.commands.output import OutputOptions, emit
 from guard.commands.progress import progress
 from guard.commands.range_options import RangeOptions
 from guard.commands.settings import load_config
 from guard.git import Repository
 from guard.model import Report
-from guard.report.finding_page import Standing, finding_page, restorable
+from guard.report.finding_page import Standing, finding_page
+from guard.report.next_steps import accept_command, restorable
 from guard.report.paint import Paint
 
 _MOST_TESTS = 20
@@ -36,14 +37,14 @@ def explain_finding(key: str, chosen: RangeOptions, config_file: str | None, out
     with Repository.open() as repository:
         config = load_config(repository, config_file)
         selection = selection_of(repository, chosen, config, (key,))
-        with progress() as tell:
+        with progress(output.quiet) as tell:
             settings = RunSettings(select=(), jobs=jobs(output), store=store(output), progress=tell)
             (found,) = look_up(repository, selection, config, [key], settings)
         if output.formats and any(given.partition("=")[0] != "text" for given in output.formats):
             report = Report(command="explain", version=__version__, findings=(found.finding,))
             emit(report, output.formats, output.view())
             return 0
-        standing = _standing(repository, found, range_of(chosen, found))
+        standing = _standing(repository, found, chosen.words() or selection.exact.words())
     view = output.view()
     click.echo(finding_page(found.finding, standing, Paint(view.color), view.width), nl=False, color=view.color)
     return 0
@@ -53,7 +54,7 @@ def _standing(repository: Repository, found: Found, words: tuple[str, ...]) -> S
     finding, sync = found.finding, found.sync
     meaning = CODES[finding.code][1] if finding.code in CODES else ""
     options = shlex.join(words)
-    accept = f'guard accept {finding.fingerprint} --reason "<why>"'
+    accept = accept_command(finding)
     if sync is None:
         return Standing(meaning, accept=accept)
     files = repository.entries(sync.checked)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import re
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,17 +15,21 @@ from guard.checks import ledger
 from guard.checks.audit import Audit, audit_sync
 from guard.checks.breaks.gathering import remembering
 from guard.checks.contract import CheckContext
+from guard.checks.remembered import key_of, remembered
+from guard.commands.acceptance import accepted_by_commits
 from guard.commands.check import configured, jobs, store
 from guard.commands.judgement import ranked
 from guard.commands.output import NOTHING_CHECKED, OutputOptions, finish, output_options
-from guard.commands.progress import progress
-from guard.commands.selection import other_branches
+from guard.commands.progress import AGAIN, Progress, progress
 from guard.commands.settings import load_config
+from guard.commands.target import other_branches
 from guard.config import Config
 from guard.errors import GuardError, NothingCheckedError
 from guard.git import Repository
 from guard.model import Finding, MergeRecord, Outcome, Report, Status, SyncRow
 from guard.parallel import in_processes
+from guard.report.plain import plural
+from guard.store import baseline
 from guard.store.facts import FactStore
 from guard.sync import topology
 from guard.sync.topology import Sync
@@ -56,7 +59,7 @@ def history(
     to the end of the range. What is still open there is a finding.
     """
     started = time.monotonic()
-    with Repository.open() as repository, progress() as tell:
+    with Repository.open() as repository, progress(output.quiet, AGAIN if output.cache else "") as tell:
         repository.require_history()
         config = load_config(repository, config_file)
         output = configured(output, config, repository.work_tree)
@@ -67,6 +70,7 @@ def history(
         if not syncs:
             raise NothingCheckedError(f"there is no sync in {start[:10]}..{tip[:10]}")
         audits = _audits(repository, syncs, tip, config, jobs(output), store(output), tell)
+        audits = [_with_accepted(repository, audit, tip, output) for audit in audits]
         if ledger_file is not None:
             ledger.write(ledger_file, tip, audits)
     report = Report(
@@ -114,10 +118,11 @@ def _audits(
     tip: str,
     config: Config,
     workers: int,
-    remembered: FactStore,
-    tell: Callable[[str], None],
+    store: FactStore,
+    tell: Progress,
 ) -> list[Audit]:
     tell(f"auditing {len(syncs)} syncs")
+    tell.begin(len(syncs), "sync")
     newest = max(syncs, key=lambda sync: repository.commit(sync.theirs).date)
 
     def audit(sync: Sync) -> Audit:
@@ -125,7 +130,9 @@ def _audits(
         try:
             trees = load(repository, replace(sync, checked=sync.merge))
             heir = None if sync.theirs == newest.theirs else newest.theirs
-            return audit_sync(CheckContext(trees, config, 1, remembered), tip, date, heir)
+            context = CheckContext(trees, config, 1, store)
+            key = key_of(f"audit {tip} {heir}", trees, config)
+            return remembered(store, key, Audit, lambda: audit_sync(context, tip, date, heir), _is_whole)
         except Exception as error:  # one sync that cannot be audited is a failed row, in every format
             record = MergeRecord(sync.merge, sync.merge, sync.ours, sync.theirs, sync.bases, sync.subject)
             reason = f"{type(error).__name__}: {error}"
@@ -133,7 +140,20 @@ def _audits(
 
     # Syncs of one branch share most files: what a process read for one serves the next.
     with remembering():
-        return in_processes(audit, syncs, workers)
+        return in_processes(audit, syncs, workers, lambda _sync, audit: tell.done(_said(audit)))
+
+
+def _is_whole(audit: Audit) -> bool:
+    return audit.row.status is Status.RAN
+
+
+def _said(audit: Audit) -> str:
+    """What a person who waits is told of one sync."""
+    row = audit.row
+    said = f"{row.merge.merged[:10]} {row.date[:10]} {row.merge.subject}"
+    if row.status is Status.FAILED:
+        return f"{said}: failed: {row.reason}"
+    return f"{said}: {row.lost} lost, {row.revived} revived, {row.breaks} broken, {row.open} still open"
 
 
 def _outcome(audit: Audit) -> Outcome:
@@ -141,11 +161,39 @@ def _outcome(audit: Audit) -> Outcome:
     return Outcome("history", row.status, row.reason, 0.0, row.merge.merged[:10])
 
 
+def _with_accepted(repository: Repository, audit: Audit, tip: str, output: OutputOptions) -> Audit:
+    """The audit with what the baseline or a commit since the sync accepts counted as accepted, and not as open."""
+    if not audit.open:
+        return audit
+    record = replace(audit.row.merge, checked=tip)
+    report = Report("history", __version__, findings=audit.open, merges=(record,))
+    report = accepted_by_commits(repository, report)
+    if output.baseline is not None:
+        report = baseline.apply(report, baseline.read(output.baseline), str(output.baseline))
+    told = {finding.fingerprint: finding for finding in report.findings}
+    standing = tuple(told[finding.fingerprint] for finding in audit.open)
+    accepted = sum(finding.accepted is not None for finding in standing)
+    row = replace(audit.row, accepted=accepted, open=len(standing) - accepted)
+    return replace(audit, row=row, open=standing)
+
+
 def _summary(audits: list[Audit], tip: str) -> str:
-    total = sum(audit.row.lost + audit.row.revived + audit.row.breaks for audit in audits)
-    repaired = sum(audit.row.repaired for audit in audits)
-    left = len({_key(finding) for audit in audits for finding in audit.open})
-    return f"{len(audits)} syncs up to {tip[:10]}: {total} losses and breaks, {repaired} repaired, {left} still open"
+    rows = [audit.row for audit in audits]
+    total = sum(row.lost + row.revived + row.breaks for row in rows)
+    said = f"{plural(len(rows), 'sync')} up to {tip[:10]}: {plural(total, 'loss or break', 'losses and breaks')}: "
+    said += f"{sum(row.repaired for row in rows):,} repaired, {sum(row.accepted for row in rows):,} accepted, "
+    said += f"{sum(row.open for row in rows):,} still open"
+    different = len({_key(finding) for audit in audits for finding in audit.open if finding.accepted is None})
+    if different < sum(row.open for row in rows):
+        said += f" ({different:,} places: some were lost by several syncs)"
+    aside = (
+        (sum(row.given_up for row in rows), "given up later by theirs itself"),
+        (
+            sum(row.not_followed for row in rows),
+            "not followed: told from no other text in a file that changed",
+        ),
+    )
+    return said + "".join(f"; {count:,} more {what}" for count, what in aside if count)
 
 
 def _key(finding: Finding) -> tuple[str, str]:

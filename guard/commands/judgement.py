@@ -6,6 +6,7 @@ import functools
 import gc
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,17 +15,23 @@ from typing import TYPE_CHECKING
 from guard import __version__
 from guard.checks import CHECKS, CheckRun, run_check
 from guard.checks.audit import repaired_since
-from guard.checks.contract import CheckContext
+from guard.checks.contract import CheckContext, CheckResult
 from guard.checks.policy import mark
-from guard.commands.selection import Selection
+from guard.checks.remembered import key_of, remembered
+from guard.checks.survival import changes_of, files_of
+from guard.commands.progress import Progress, count_check
+from guard.commands.selection import SHORT, Selection
 from guard.commands.streams import in_streams, pays
 from guard.config import Config
 from guard.documents.gc_paused import gc_paused
 from guard.errors import GuardError
 from guard.git import Repository
-from guard.model import Finding, MergeRecord, Outcome, Report, Severity, Status
+from guard.model import Finding, MergeRecord, Outcome, Report, Severity, Side, Status
+from guard.report.groups import group, headline
+from guard.report.plain import plural
 from guard.store.facts import FactStore, NullStore
-from guard.sync.trees import load
+from guard.sync.topology import Sync
+from guard.sync.trees import FourTrees, load
 
 if TYPE_CHECKING:
     from guard.lint.source import LintResult
@@ -40,10 +47,6 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 }
 
 
-def _no_progress(_text: str) -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class RunSettings:
     """How a run goes about it.
@@ -53,7 +56,7 @@ class RunSettings:
         select: codes or names that the user wants; a check that can give none of them is not run.
         jobs: processes to use.
         store: remembered facts.
-        progress: told what is being done.
+        progress: told what is being done, and how much of it is done.
         debug: let unexpected errors through.
     """
 
@@ -61,7 +64,7 @@ class RunSettings:
     select: Sequence[str] = ()
     jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
     store: FactStore = field(default_factory=NullStore)
-    progress: Callable[[str], None] = _no_progress
+    progress: Progress = field(default_factory=Progress)
     debug: bool = False
 
     def selects(self, check: str) -> bool:
@@ -103,33 +106,19 @@ def _judge_selection(repository: Repository, selection: Selection, config: Confi
     elif lints:
         # First, since a rule that does not load must not cost its author a whole judgement.
         _load_rules(config, repository)
+    several = len(selection.syncs) > 1
+    settings.progress.begin(*((len(selection.syncs), "merge") if several else (len(wanted) + lints, "check")))
     for sync in selection.syncs:
-        settings.progress(f"reading the trees of {sync.merge[:10]}")
-        trees = load(repository, sync)
-        files = max(files, len(trees.touched))
-        record = MergeRecord(sync.merge, sync.checked, sync.ours, sync.theirs, sync.bases, sync.subject)
-        context = CheckContext(trees, config, settings.jobs, settings.store, settings.progress, settings.debug)
-        outcomes.extend(Outcome("merge", Status.SKIPPED, "its conflict is not resolved", 0.0, p) for p in sync.unmerged)
-        waiting = lints and not linted
-        if apart:
-            runs, first = in_streams(wanted, context, lint if waiting else None)
-            linted += [first or _no_answer()] if waiting else []
-        else:
-            runs = _in_order(wanted, context)
-        for run in runs:
-            # Of a conflict that is not resolved the index has no merged text: it is skipped, and not one side's loss.
-            findings.extend(found for found in run.result.findings if found.path not in sync.unmerged)
-            outcomes.extend((run.outcome, *run.result.outcomes))
-            record = replace(record, survival=(*record.survival, *run.result.survival))
-            if run.name == "lost":
-                record = replace(record, ours_changes=run.result.ours, theirs_changes=run.result.theirs)
-        if sync.checked != sync.merge and "lost" in wanted:
-            settings.progress(f"looking for repairs since {sync.merge[:10]}")
-            record, told = _with_repairs(record, context)
-            outcomes.extend(told)
-        merges.append(record)
-        trees.forget()
-        if len(selection.syncs) > 1:
+        waiting = lints and apart and not linted
+        one = _judge_sync(repository, sync, config, settings, wanted, apart, lint if waiting else None)
+        linted += [one.linted or _no_answer()] if waiting else []
+        findings += one.findings
+        outcomes += one.outcomes
+        merges.append(one.record)
+        files = max(files, one.files)
+        settings.store.flush()
+        if several:
+            settings.progress.done(_said(one))
             gc.collect()
     for result, outcome in linted:
         findings[:0] = result.findings
@@ -147,7 +136,82 @@ def _judge_selection(repository: Repository, selection: Selection, config: Confi
         files=files,
         seconds=time.monotonic() - started,
         notices=selection.notices,
+        range=selection.exact.words(),
     )
+
+
+@dataclass(slots=True)
+class _Judged:
+    """One sync of a run: its record, what was found and how each check ended; and the linter's answer, if asked."""
+
+    record: MergeRecord
+    findings: list[Finding] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    files: int = 0
+    linted: tuple[LintResult, Outcome] | None = None
+
+
+def _judge_sync(
+    repository: Repository,
+    sync: Sync,
+    config: Config,
+    settings: RunSettings,
+    wanted: Sequence[str],
+    apart: bool,
+    lint: Callable[[int], tuple[LintResult, Outcome]] | None,
+) -> _Judged:
+    """Run the wanted checks on one sync, and with them the linter where it was not asked yet."""
+    settings.progress(f"reading the trees of {sync.merge[:SHORT]}")
+    trees = load(repository, sync)
+    record = MergeRecord(sync.merge, sync.checked, sync.ours, sync.theirs, sync.bases, sync.subject)
+    judged = _Judged(record, files=len(trees.touched))
+    context = CheckContext(trees, config, settings.jobs, settings.store, settings.progress, settings.debug)
+    judged.outcomes += (Outcome("merge", Status.SKIPPED, "its conflict is not resolved", 0.0, p) for p in sync.unmerged)
+    if apart:
+        runs, judged.linted = in_streams(wanted, context, lint)
+    else:
+        runs = _in_order(wanted, context)
+    for run in runs:
+        # Of a conflict that is not resolved the index has no merged text: it is skipped, and not one side's loss.
+        told = (found for found in run.result.findings if found.path not in sync.unmerged)
+        judged.findings += (replace(found, merge=sync.merge) for found in told)
+        judged.outcomes += (run.outcome, *run.result.outcomes)
+        record = replace(record, survival=(*record.survival, *run.result.survival))
+    if any(run.name == "lost" for run in runs):
+        record = _with_survival(record, trees, judged.findings)
+    if sync.checked != sync.merge and "lost" in wanted:
+        settings.progress(f"looking for repairs since {sync.merge[:SHORT]}")
+        record, outcomes = _with_repairs(record, context)
+        judged.outcomes += outcomes
+    judged.record = record
+    trees.forget()
+    return judged
+
+
+def _with_survival(record: MergeRecord, trees: FourTrees, findings: Sequence[Finding]) -> MergeRecord:
+    """The record with how much of each side survives."""
+    return replace(
+        record,
+        ours_changes=changes_of(record.survival, Side.OURS),
+        theirs_changes=changes_of(record.survival, Side.THEIRS),
+        ours_files=files_of(trees, record.survival, findings, Side.OURS),
+        theirs_files=files_of(trees, record.survival, findings, Side.THEIRS),
+    )
+
+
+def _said(judged: _Judged) -> str:
+    """What a person who waits for the whole range is told of one merge as soon as it is judged."""
+    counts = Counter(finding.severity for finding in judged.findings)
+    told = [plural(counts[kind], kind.value) for kind in (Severity.ERROR, Severity.WARNING) if counts[kind]]
+    failed = [outcome.check for outcome in judged.outcomes if outcome.status is Status.FAILED]
+    told += [f"failed: {', '.join(failed)}"] if failed else []
+    line = (
+        f"{judged.record.merged[:SHORT]} {judged.record.subject}: {', '.join(told) or 'nothing lost, nothing broken'}"
+    )
+    worst = next(iter(group(judged.findings)), None)
+    if worst is not None and worst.worst.severity is Severity.ERROR and worst.origin is not None:
+        line += f"; {worst.label} {headline(worst, 0)}"
+    return line
 
 
 def _load_rules(config: Config, repository: Repository) -> None:
@@ -165,8 +229,9 @@ def _no_answer() -> tuple[LintResult, Outcome]:
 def _in_order(names: Sequence[str], context: CheckContext) -> tuple[CheckRun, ...]:
     runs = []
     for name in names:
-        context.progress(f"{name}: {context.trees.sync.merge[:10]}")
+        context.progress(f"{name}: {context.trees.sync.merge[:SHORT]}")
         runs.append(run_check(name, context))
+        count_check(context.progress)
     return tuple(runs)
 
 
@@ -197,7 +262,10 @@ def _linted(
 def _with_repairs(record: MergeRecord, context: CheckContext) -> tuple[MergeRecord, tuple[Outcome, ...]]:
     """The record with what later commits of the range put right; a fault of ours is an outcome, and never silence."""
     try:
-        return replace(record, repaired=repaired_since(context)), ()
+        key = key_of("repairs", context.trees, context.config)
+        ask = functools.partial(_repairs, context)
+        found = remembered(context.store, key, CheckResult, ask, lambda _result: True)
+        return replace(record, repaired=found.findings), ()
     except GuardError:
         raise
     except Exception as error:
@@ -206,8 +274,12 @@ def _with_repairs(record: MergeRecord, context: CheckContext) -> tuple[MergeReco
         return record, (Outcome("repairs", Status.FAILED, f"{type(error).__name__}: {error}", 0.0, record.merged[:10]),)
 
 
+def _repairs(context: CheckContext) -> CheckResult:
+    return CheckResult(repaired_since(context))
+
+
 def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Worst first, in an order that does not depend on the order of the checks; each place once."""
+    """Worst first, in an order that does not depend on the order of the checks; each place once, of its last sync."""
     once = {(finding.fingerprint, finding.path, finding.line): finding for finding in findings}
     return tuple(sorted(once.values(), key=_rank))
 

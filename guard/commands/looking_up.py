@@ -47,22 +47,13 @@ def selection_of(repository: Repository, chosen: RangeOptions, config: Config, n
     if not chosen.given:
         root = root_of(repository.work_tree or repository.git_directory)
         seen = [item for item in recall(root) if any(item.fingerprint.startswith(n.lower()) for n in names)]
-        merges = {item.merge for item in seen}
-        merge = merges.pop() if len(merges) == 1 else None
-        if merge is not None:
-            # What was shown need not be a merge commit: a squashed sync, or a merge in progress that is over now.
+        ranges = {item.range for item in seen}
+        words = ranges.pop() if len(ranges) == 1 else ()
+        if words:
+            # The history may have been rewritten since it was shown.
             with contextlib.suppress(GuardError):
-                return select(repository, RangeOptions(merge=merge), config)
+                return select(repository, RangeOptions.of_words(words), config)
     return select(repository, chosen, config)
-
-
-def range_of(chosen: RangeOptions, found: Found) -> tuple[str, ...]:
-    """The range options, as words, by which the finding is found again."""
-    given = [(name, getattr(chosen, name)) for name in RangeOptions.__dataclass_fields__]
-    words = tuple(word for name, value in given if value for word in (f"--{name}", value))
-    if words or found.sync is None or found.sync.explicit or found.sync.subject == "merge in progress":
-        return words
-    return ("--merge", found.sync.merge[:12])
 
 
 def look_up(

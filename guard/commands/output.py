@@ -26,7 +26,9 @@ from guard.store.seen import remember, root_of
 CLEAN, FOUND, COULD_NOT_RUN, NOTHING_CHECKED = 0, 1, 2, 3
 """The exit codes (DESIGN §2)."""
 
-FALLBACK_WIDTH = 100
+UNCUT = 1_000_000
+"""Columns of what is no terminal: whatever reads it (grep, a log, a file) gets whole lines."""
+
 _FAMILY = re.compile(r"GRD([1-69]\d?|5\d\d)?")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 Covered = Callable[[baseline.Entry], bool]
@@ -43,6 +45,7 @@ class OutputOptions:
         fail_on: least severity that fails the run, `never`, or None for the configured one.
         baseline: file of accepted findings, or None for the configured one.
         jobs: worker processes, or None for as many as there are cores.
+        quiet: no progress, no hints and no notices; what was not checked is said all the same.
     """
 
     formats: tuple[str, ...] = ()
@@ -56,14 +59,16 @@ class OutputOptions:
     timings: bool = False
     jobs: int | None = None
     cache: bool = True
+    quiet: bool = False
 
     def view(self, link_base: str | None = None) -> View:
         """How this terminal and this reader want the report."""
         return View(
             color=wants_color(self.color),
-            width=shutil.get_terminal_size((FALLBACK_WIDTH, 24)).columns,
+            width=shutil.get_terminal_size().columns if sys.stdout.isatty() else UNCUT,
             persona=self.persona or PERSONAS[0],
             verbose=self.verbose,
+            quiet=self.quiet,
             timings=self.timings,
             link_base=link_base or web_address(os.environ),
         )
@@ -113,6 +118,7 @@ def output_options(command: _Command) -> _Command:
         click.option("--persona", type=click.Choice(PERSONAS), help="How much the text shows."),
         click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours."),
         click.option("--verbose", "-v", count=True, help="Every group and place; twice: notes and all four trees too."),
+        click.option("--quiet", "-q", is_flag=True, help="Findings, counts and what was not checked; nothing else."),
         click.option("--timings", is_flag=True, help="Show the seconds of each check."),
         click.option("--jobs", type=click.IntRange(min=1), help="Worker processes. Default: the number of cores."),
         click.option("--cache/--no-cache", default=True, help="Remember parsed files between runs."),
@@ -154,7 +160,7 @@ def finish(report: Report, options: OutputOptions, covered: Covered | None = Non
 
         report = dataclasses.replace(report, rules=rule_help(root_of(Path.cwd())))
     report = narrow(report, options.select, options.ignore)
-    emit(report, options.formats, options.view(link_base))
+    emit(report, options.formats, options.view(link_base), quiet=options.quiet)
     return exit_code(report, options.fail_on)
 
 
@@ -165,7 +171,7 @@ def _asks_for_rules(options: OutputOptions) -> bool:
     return any(not selector.startswith("GRD") for selector in (*options.select, *options.ignore))
 
 
-def emit(report: Report, formats: Sequence[str], view: View) -> None:
+def emit(report: Report, formats: Sequence[str], view: View, *, quiet: bool = False) -> None:
     """Write the report in every format, to its file or to standard output; text where none is given.
 
     Files are replaced whole or not at all. Colours go to standard output only.
@@ -181,7 +187,8 @@ def emit(report: Report, formats: Sequence[str], view: View) -> None:
             _print(render(report, name, view))
             continue
         replace_file(file, render(report, name, dataclasses.replace(view, color=False)))
-        click.echo(f"wrote {file} ({name}, {len(report.findings)} findings)", err=True)
+        if not quiet:
+            click.echo(f"wrote {file} ({name}, {len(report.findings)} findings)", err=True)
 
 
 def exit_code(report: Report, fail_on: Severity | str | None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,15 @@ class RangeOptions:
         for name, value in self._values().items():
             if value == "":
                 raise GuardError(f"--{name} is empty: it needs a revision")
+
+    @classmethod
+    def of_words(cls, words: Sequence[str]) -> RangeOptions:
+        """The options that these words give: the inverse of `words`."""
+        return cls(**{name.removeprefix("--"): value for name, value in zip(words[::2], words[1::2], strict=True)})
+
+    def words(self) -> tuple[str, ...]:
+        """The options as typed, for a command that asks for the same range."""
+        return tuple(word for name, value in self._values().items() if value for word in (f"--{name}", value))
 
     def _values(self) -> dict[str, str | None]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}

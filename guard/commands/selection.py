@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from guard.commands.range_options import RangeOptions
+from guard.commands.target import find_target, other_branches
 from guard.config import Config
 from guard.errors import GitError, GuardError, NothingCheckedError
 from guard.git import Repository
@@ -16,8 +17,9 @@ from guard.git.index import merge_heads
 from guard.sync import topology
 from guard.sync.topology import Sync
 
-# Branch names by which a repository without a remote tells its long-lived branches.
-_LONG_LIVED = ("main", "master")
+SHORT = 10
+"""Digits of a SHA in what is said."""
+_NAMED = 12  # digits of a SHA in a command that a report names
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class Selection:
         unanswered: why a merge that seems to be there could not be judged (exit 3), if so.
         notices: lines for the reader.
         paths: show findings of these files and folders only; empty for all.
+        exact: the options by which just this is selected again, later and elsewhere: with SHAs and no branch's name.
     """
 
     syncs: tuple[Sync, ...] = ()
@@ -39,6 +42,7 @@ class Selection:
     unanswered: str | None = None
     notices: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    exact: RangeOptions = field(default_factory=RangeOptions)
 
 
 def select(repository: Repository, chosen: RangeOptions, config: Config) -> Selection:
@@ -56,10 +60,12 @@ def select(repository: Repository, chosen: RangeOptions, config: Config) -> Sele
         if chosen.merge or not (chosen.ours and chosen.theirs):
             raise GuardError("--ours and --theirs go together (and without --merge); --base and --merged go with them")
         sync = topology.from_sides(repository, chosen.ours, chosen.theirs, chosen.base, chosen.merged)
-        return Selection((sync,), sync.ours, sync.checked)
+        sides = {"ours": sync.ours, "theirs": sync.theirs, "merged": sync.checked}
+        sides |= {"base": sync.bases[0]} if chosen.base else {}
+        exact = RangeOptions(**{name: sha[:_NAMED] for name, sha in sides.items()})
+        return Selection((sync,), sync.ours, sync.checked, exact=exact)
     if chosen.merge:
-        sync = _one_merge(repository, chosen.merge, config)
-        return Selection((sync,), sync.ours, sync.checked)
+        return _of_merge(_one_merge(repository, chosen.merge, config))
     if chosen.since:
         return _since(repository, chosen.since, config)
     return _here(repository, config)
@@ -116,8 +122,12 @@ def _here(repository: Repository, config: Config) -> Selection:
     parents = re.findall(rb"^parent ", repository.git("cat-file", "commit", head).split(b"\n\n", 1)[0], re.MULTILINE)
     if len(parents) > 1:
         sync = topology.from_merge(repository, head, others=other_branches(repository, config))
-        return Selection((sync,), sync.ours, sync.checked)
+        return _of_merge(sync)
     return Selection(notices=("no merge was checked: none is in progress and HEAD is none (see --since, --merge)",))
+
+
+def _of_merge(sync: Sync) -> Selection:
+    return Selection((sync,), sync.ours, sync.checked, exact=RangeOptions(merge=sync.merge[:_NAMED]))
 
 
 def _one_merge(repository: Repository, revision: str, config: Config) -> Sync:
@@ -132,7 +142,8 @@ def _one_merge(repository: Repository, revision: str, config: Config) -> Sync:
 
 
 def _since(repository: Repository, since: str, config: Config) -> Selection:
-    start, tip = _ends(repository, since, config)
+    start, tip, about = _ends(repository, since, config)
+    exact = RangeOptions(since=f"{start[:_NAMED]}..{tip[:_NAMED]}")
     others = other_branches(repository, config)
     syncs = topology.in_range(repository, start, tip, others)
     squashed = topology.squashed_in_range(repository, start, tip) if not syncs else []
@@ -142,25 +153,30 @@ def _since(repository: Repository, since: str, config: Config) -> Selection:
         squashed = []
     if squashed:
         message = topology.one_parent_message(squashed[0])
-        return Selection((), start, tip, message, (message,))
-    notices = () if syncs else (f"no merge was checked: there is none in {start[:10]}..{tip[:10]}",)
-    return Selection(tuple(syncs), start, tip, None, notices)
+        return Selection((), start, tip, message, (*about, message), exact=exact)
+    notices = about if syncs else (*about, f"no merge was checked: there is none in {start[:SHORT]}..{tip[:SHORT]}")
+    return Selection(tuple(syncs), start, tip, None, notices, exact=exact)
 
 
-def _ends(repository: Repository, since: str, config: Config) -> tuple[str, str]:
-    """(start, tip) of `--since`."""
+def _ends(repository: Repository, since: str, config: Config) -> tuple[str, str, tuple[str, ...]]:
+    """(start, tip) of `--since`, and what the reader has to know of how they were found."""
     repository.require_history()
     if "..." in since:
         one, _, other = since.partition("...")
-        target, tip = repository.resolve(one or "HEAD"), repository.resolve(other or "HEAD")
-        return _fork(repository, target, tip), tip
+        head, tip = repository.resolve(one or "HEAD"), repository.resolve(other or "HEAD")
+        return _fork(repository, head, tip), tip, ()
     if ".." in since:
         one, _, other = since.partition("..")
-        return repository.resolve(one or "HEAD"), repository.resolve(other or "HEAD")
+        return repository.resolve(one or "HEAD"), repository.resolve(other or "HEAD"), ()
     tip = repository.resolve("HEAD")
     if since == "merge-base":
-        return _fork(repository, repository.resolve(target_branch(repository, config)), tip), tip
-    return repository.resolve(since), tip
+        target = find_target(repository, config)
+        start = _fork(repository, repository.resolve(target.name), tip)
+        said = f"relative to {target.name}, {target.why}, which HEAD left at {start[:SHORT]}"
+        if start == tip:
+            said += "; it contains HEAD, so nothing is left to check (name another, as in --since BRANCH...HEAD)"
+        return start, tip, (said,)
+    return repository.resolve(since), tip, ()
 
 
 def _fork(repository: Repository, target: str, tip: str) -> str:
@@ -170,37 +186,3 @@ def _fork(repository: Repository, target: str, tip: str) -> str:
     # Where a sync made several, the one on the target's own line is where the branch left it.
     line = set(repository.git("rev-list", "--first-parent", target).decode().split())
     return next((base for base in bases if base in line), bases[0])
-
-
-def target_branch(repository: Repository, config: Config) -> str:
-    """The branch that `--since merge-base` is relative to: configured, else the upstream, else origin's default.
-
-    Raises:
-        GuardError: none of them is there.
-    """
-    if config.target:
-        candidates = [config.target, f"{repository.remote()}/{config.target}"]
-    else:
-        candidates = ["HEAD@{upstream}", f"{repository.remote()}/HEAD"]
-    for candidate in candidates:
-        if repository.exists(candidate):
-            return candidate
-    if config.target:
-        raise GuardError(
-            f"the configured target {config.target!r} is no revision here: fetch it, or correct [tool.guard]"
-        )
-    raise GuardError(
-        "no branch to be relative to: set target in [tool.guard], or name it as in guard check --since TARGET...HEAD"
-    )
-
-
-def other_branches(repository: Repository, config: Config) -> tuple[str, ...]:
-    """Tips of the long-lived branches that are merged in whole, where the repository tells which they are."""
-    try:
-        target = repository.resolve(target_branch(repository, config))
-    except GuardError:
-        target = None
-    remote = repository.remote()
-    names = [config.sync_from, f"{remote}/HEAD", *(f"{remote}/{name}" for name in _LONG_LIVED), *_LONG_LIVED]
-    tips = {repository.resolve(name): None for name in names if name and repository.exists(name)}
-    return tuple(tip for tip in tips if tip != target)

@@ -14,6 +14,7 @@ from typing import TypeVar
 from guard.checks import CheckRun, run_check
 from guard.checks.breaks.processes import ForkedTask, can_fork
 from guard.checks.contract import CheckContext, CheckResult
+from guard.commands.progress import count_check
 from guard.errors import GuardError
 from guard.model import Outcome, Status
 
@@ -54,6 +55,7 @@ def in_streams(
         if name in _HERE:
             context.progress(f"{name}: {context.trees.sync.merge[:10]}")
             runs[name] = run_check(name, here)
+            count_check(context.progress)
     context.progress(f"{', '.join(apart)}: {context.trees.sync.merge[:10]}")
     try:
         answer, error = stream.result()
@@ -65,6 +67,8 @@ def in_streams(
         raise error
     ahead, others = answer
     runs.update((run.name, run) for run in others)
+    for _ in (*others, *([ahead] if first is not None else [])):
+        count_check(context.progress)
     return tuple(runs[name] for name in names), ahead
 
 

@@ -13,6 +13,7 @@ from guard.git.command import GitCommand, require_version
 from guard.git.objects import ObjectReader
 from guard.git.scratch import Scratch
 
+_REVISION_TAIL = re.compile(r"[~^]|@\{")
 _FULL_SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
@@ -133,14 +134,18 @@ class Repository:
         Raises:
             GitError: there is no such commit, or the text is an option.
         """
+        sha = self._sha(revision)
+        if sha is None:
+            raise GitError(f"unknown revision {revision!r}{self._remote_hint(revision)}{self._shallow_hint()}")
+        return sha
+
+    def _sha(self, revision: str) -> str | None:
         if not revision or revision.startswith("-"):
             raise GitError(f"{revision!r} is not a revision")
         arguments = ("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}")
         answer = self._here.run(*arguments, accept=(0, 1, 128))
         sha = answer.output.decode("ascii", "replace").strip()
-        if answer.status or not _FULL_SHA.fullmatch(sha):
-            raise GitError(f"unknown revision {revision!r}{self._shallow_hint()}")
-        return sha
+        return sha if not answer.status and _FULL_SHA.fullmatch(sha) else None
 
     def tree_of(self, revision: str) -> str:
         """The SHA of the tree of a commit or tree."""
@@ -149,10 +154,9 @@ class Repository:
     def exists(self, revision: str) -> bool:
         """Whether `revision` names a commit here."""
         try:
-            self.resolve(revision)
+            return self._sha(revision) is not None
         except GitError:
             return False
-        return True
 
     def holds(self, tree: str, path: str) -> bool:
         """Whether a tree (or a commit's) has a file or folder at this path."""
@@ -199,6 +203,14 @@ class Repository:
         """The remote to fetch from: `origin`, else the first one, else `origin`."""
         names = self._here.run("remote", accept=(0, 128)).output.decode("utf-8", "replace").split()
         return "origin" if "origin" in names or not names else names[0]
+
+    def _remote_hint(self, revision: str) -> str:
+        """A clone has no local branch of what was never checked out: say what the remote's branch is called."""
+        name = _REVISION_TAIL.split(revision, maxsplit=1)[0]
+        remote = f"{self.remote()}/{name}"
+        if not name or not self.exists(remote):
+            return ""
+        return f": there is no local branch of that name, but {remote}{revision.removeprefix(name)} is here"
 
     def _shallow_hint(self) -> str:
         return f"; run: git fetch --unshallow --tags {self.remote()}" if self.is_shallow else ""

@@ -19,6 +19,11 @@ def catalogue(report: Report) -> dict[str, RuleHelp]:
     return dict(sorted(rules.items()))
 
 
+def checks_run(report: Report) -> list[str]:
+    """The checks that ran, each once however many syncs, files or cases it ran on."""
+    return list(dict.fromkeys(outcome.check for outcome in report.outcomes if outcome.status is Status.RAN))
+
+
 def not_checked(report: Report) -> list[Outcome]:
     """The checks, files and cases that were skipped or failed; failed ones first."""
     left = [outcome for outcome in report.outcomes if outcome.status is not Status.RAN]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from guard.model import Finding, Origin, Verdict
+from guard.model import Finding, Origin
 from guard.report.excerpt import LostEdit, marked, pair_of, tree_text
 from guard.report.paint import OF_SEVERITY, Paint
 from guard.report.plain import clean, cut, one_line
@@ -109,11 +109,3 @@ def _commits(origins: Sequence[Origin], width: int) -> Iterator[str]:
 
 def _there(there: bool) -> str:
     return "stands in merged" if there else "is not in merged"
-
-
-def restorable(finding: Finding) -> bool:
-    """Whether the finding tells of something that can be brought back."""
-    if finding.code == "GRD205" and not finding.fixable:
-        return False  # it sums up a file: its single findings can be restored
-    loss = finding.verdict is not None and finding.verdict.is_loss and finding.verdict is not Verdict.DEAD
-    return finding.code.startswith("GRD2") and (loss or finding.verdict in {Verdict.SUPERSEDED, Verdict.REMOVED})

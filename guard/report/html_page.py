@@ -14,13 +14,14 @@ from importlib import resources
 from typing import Any
 
 from guard.model import Finding, Report, Severity, Status
-from guard.report.about import catalogue, not_checked, outcome_sentence
+from guard.report.about import catalogue, checks_run, not_checked, outcome_sentence
 from guard.report.concise import totals
 from guard.report.excerpt import tree_text
 from guard.report.groups import Group, group, headline, origin_label, subject_of
 from guard.report.html_tables import containment_table, heat_table, invariance_table, ledger_table, sync_tables
 from guard.report.json_text import safe
 from guard.report.plain import clean, one_line
+from guard.report.text_merge import file_lines
 from guard.report.view import View
 
 _PAGE = """<!doctype html>
@@ -105,13 +106,16 @@ def _summary(report: Report, view: View) -> str:
     for severity in Severity:
         count = report.count(severity)
         cards.append((severity.value, count, severity.value if count == 1 else f"{severity.value}s"))
-    ran = sum(1 for outcome in report.outcomes if outcome.status is Status.RAN and not outcome.subject)
-    cards += [("plain", ran, "checks ran"), ("plain", report.files, "files")]
+    ran = len(checks_run(report))
+    cards += [("plain", ran, "check ran" if ran == 1 else "checks ran"), ("plain", report.files, "files")]
     for merge in report.merges[:1]:
         for side, changes in (("ours", merge.ours_changes), ("theirs", merge.theirs_changes)):
             if changes.total:
                 share = 100 * (changes.total - changes.lost) // changes.total
                 cards.append(("plain", f"{share} %", f"of {changes.total:,} changes of {side} survive"))
+        for line in file_lines(merge):
+            name, _, numbers = line.partition(": ")
+            cards.append(("plain", numbers, name))
     body = "".join(f'<div class="card {kind}"><b>{number}</b> {_text(label)}</div>' for kind, number, label in cards)
     return f'<div class="cards" title="{_text(totals(report, view))}">{body}</div>'
 

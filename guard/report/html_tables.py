@@ -152,15 +152,17 @@ def sync_tables(rows: Sequence[SyncRow]) -> str:
     for entry in rows:
         by = "<br>".join(f"<code>{_text(sha[:10])}</code> after {days:.0f} d" for sha, _, days in entry.repaired_by[:3])
         reason = f"{entry.status.value}: {_text(one_line(entry.reason))}" if entry.reason else by
-        counts = (entry.lost, entry.revived, entry.breaks, entry.repaired, entry.open)
-        cells = "".join(f"<td>{count}</td>" for count in counts)
+        lost = f"{entry.lost + entry.revived:,}"
+        lost += f" <small>({entry.revived:,} of it deleted code that is back)</small>" if entry.revived else ""
+        counts = (entry.breaks, entry.repaired, entry.accepted, entry.open)
+        cells = f"<td>{lost}</td>" + "".join(f"<td>{count:,}</td>" for count in counts)
         sides = f"{entry.merge.ours_changes.total} / {entry.merge.theirs_changes.total}"
         name = f"<code>{_text(entry.merge.merged[:10])}</code> {_text(one_line(entry.merge.subject))}"
         lines.append(
             f'<tr><th scope="row">{name}</th>'
             f"<td>{_text(entry.date[:10])}</td><td>{sides}</td>{cells}<td>{reason}</td></tr>"
         )
-    head = ["Sync", "Date", "Changes ours / theirs", "Lost", "Revived", "Breaks", "Repaired", "Open", "Repaired by"]
+    head = ["Sync", "Date", "Changes ours / theirs", "Lost", "Broken", "Repaired", "Accepted", "Open", "Repaired by"]
     return sync_plot(rows) + table(head, lines, 60, "matrix")
 
 

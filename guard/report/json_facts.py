@@ -8,6 +8,7 @@ from guard.model import (
     ChangeCount,
     Containment,
     Evidence,
+    FileCount,
     Finding,
     Invariance,
     MergeRecord,
@@ -45,6 +46,7 @@ def facts(report: Report) -> dict[str, Any]:
         document["invariance"] = [_invariance(row) for row in report.invariance]
     if report.syncs:
         document["syncs"] = [_sync(row) for row in report.syncs]
+    document["range"] = list(report.range)
     document["notices"] = list(report.notices)
     document["summary"] = {
         **{severity.value: report.count(severity) for severity in Severity},
@@ -85,6 +87,7 @@ def finding_facts(finding: Finding) -> dict[str, Any]:
         "policy": finding.policy,
         "accepted": finding.accepted,
         "repaired_by": _origin(finding.repaired_by) if finding.repaired_by else None,
+        "merge": finding.merge,
         "edits": [
             {"path": edit.path, "start": edit.start, "end": edit.end, "text": edit.text} for edit in finding.edits
         ],
@@ -110,6 +113,15 @@ def _count(count: ChangeCount) -> dict[str, int]:
     return {"total": count.total, "kept": count.kept, "lost": count.lost}
 
 
+def _files(count: FileCount) -> dict[str, Any]:
+    return {
+        "total": count.total,
+        "whole": count.whole,
+        "taken": count.taken,
+        "taken_changes": {"total": count.taken_changes, "kept": count.taken_kept},
+    }
+
+
 def _merge(merge: MergeRecord) -> dict[str, Any]:
     return {
         "merged": merge.merged,
@@ -119,6 +131,7 @@ def _merge(merge: MergeRecord) -> dict[str, Any]:
         "base": list(merge.base),
         "subject": merge.subject,
         "changes": {"ours": _count(merge.ours_changes), "theirs": _count(merge.theirs_changes)},
+        "files": {"ours": _files(merge.ours_files), "theirs": _files(merge.theirs_files)},
         "survival": [
             {"path": row.path, "side": row.side.value, "total": row.total, "kept": row.kept} for row in merge.survival
         ],
@@ -173,6 +186,9 @@ def _sync(row: SyncRow) -> dict[str, Any]:
         "breaks": row.breaks,
         "repaired": row.repaired,
         "open": row.open,
+        "accepted": row.accepted,
+        "given_up": row.given_up,
+        "not_followed": row.not_followed,
         "repaired_by": [
             {"commit": commit, "subject": subject, "days": days} for commit, subject, days in row.repaired_by
         ],

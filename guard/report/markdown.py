@@ -13,7 +13,7 @@ from guard.report.groups import Group, group, headline, origin_label, rank, subj
 from guard.report.markdown_tables import containment_table, invariance_table, sync_table
 from guard.report.markdown_text import code, fenced, plain, prose, row
 from guard.report.plain import clean, plural
-from guard.report.text_merge import survival_sentence, worst_files
+from guard.report.text_merge import file_lines, survival_sentence, worst_files
 from guard.report.view import View
 
 MARKER = "<!-- guard report -->"
@@ -69,6 +69,8 @@ def _open(report: Report, view: View, groups: list[Group]) -> Iterator[str]:
     yield ""
     for merge in report.merges[:3]:
         yield f"{_judged(merge, view)}  "
+        for line in file_lines(merge):
+            yield f"{plain(line)}  "
     yield f"**{totals(report, view)}**"
     failed = [outcome for outcome in report.outcomes if outcome.status is Status.FAILED]
     if failed:

@@ -64,11 +64,14 @@ def sync_table(rows: Sequence[SyncRow]) -> list[str]:
     """One row a sync."""
     if not rows:
         return []
-    head = ("Sync", "Date", "Changes ours/theirs", "Lost", "Revived", "Breaks", "Repaired", "Open", "Repaired by")
+    head = ("Sync", "Date", "Changes ours/theirs", "Lost", "Broken", "Repaired", "Accepted", "Open", "Repaired by")
     lines = [row(*head), row(*["---"] * len(head))]
     for entry in rows:
         changes = f"{entry.merge.ours_changes.total:,}/{entry.merge.theirs_changes.total:,}"
-        counts = [f"{count:,}" for count in (entry.lost, entry.revived, entry.breaks, entry.repaired, entry.open)]
+        counts = [
+            f"{count:,}"
+            for count in (entry.lost + entry.revived, entry.breaks, entry.repaired, entry.accepted, entry.open)
+        ]
         by = ", ".join(f"{code(sha[:10])} after {days:.0f} d" for sha, _, days in entry.repaired_by[:3])
         said = by if entry.status is Status.RAN else f"{entry.status.value}: {plain(entry.reason or '')}"
         lines.append(row(code(entry.merge.merged[:10]), plain(entry.date[:10]), changes, *counts, said))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import textwrap
 
 from guard.model import Finding, Report, Status
+from guard.report.about import checks_run
 from guard.report.concise import totals
 from guard.report.excerpt import excerpt, tree_text, window
 from guard.report.groups import Group, group, headline, subject_of
+from guard.report.next_steps import explain_command, fix_command, restore_command
 from guard.report.paint import OF_SEVERITY, Paint
 from guard.report.plain import clean, cut, cut_path, display_width, one_line, plural
 from guard.report.text_merge import merge_lines, repaired_lines
@@ -15,7 +17,7 @@ from guard.report.text_tables import containment_lines, invariance_lines, sync_l
 from guard.report.view import View
 
 TREES = ("base", "ours", "theirs", "merged")
-MIN_WIDTH = 60
+MIN_WIDTH = 40
 LEAST_ROOM = 12
 """Lines that findings get however long the tables above them are."""
 MESSAGE_LINES = 3
@@ -28,6 +30,17 @@ def render(report: Report, view: View) -> str:
     """The report in at most `view.max_lines` lines, or all of it for a reviewer."""
     paint = Paint(view.color)
     width = max(view.width, MIN_WIDTH)
+    top = [] if view.quiet else _top(report, view, paint, width)
+    foot = _foot(report, view, paint, width)
+    groups = group(finding for finding in report.findings if view.shows(finding))
+    room = None if view.max_lines is None else max(view.max_lines - len(top) - len(foot), LEAST_ROOM)
+    body = _body(groups, view, paint, width, room)
+    parts = [part for part in (top, body, foot) if part]
+    return "\n".join("\n".join(part) for part in parts).lstrip("\n") + "\n"
+
+
+def _top(report: Report, view: View, paint: Paint, width: int) -> list[str]:
+    """What was judged, and the tables of the other verbs."""
     top = [line for merge in report.merges for line in merge_lines(merge, report, paint, width, view)]
     for table in (
         sync_lines(report.syncs, paint, width),
@@ -38,12 +51,7 @@ def render(report: Report, view: View) -> str:
             top += ["", *table] if top else table
     for merge in report.merges:
         top += repaired_lines(merge, paint, width, view)
-    foot = _foot(report, view, paint, width)
-    groups = group(finding for finding in report.findings if view.shows(finding))
-    room = None if view.max_lines is None else max(view.max_lines - len(top) - len(foot), LEAST_ROOM)
-    body = _body(groups, view, paint, width, room)
-    parts = [part for part in (top, body, foot) if part]
-    return "\n".join("\n".join(part) for part in parts) + "\n"
+    return top
 
 
 def _body(groups: list[Group], view: View, paint: Paint, width: int, room: int | None) -> list[str]:
@@ -184,23 +192,36 @@ def _foot(report: Report, view: View, paint: Paint, width: int) -> list[str]:
         lines.append(f"{paint(outcome.status.value, style)} {cut(said, width - 8)}")
     if len(troubled) > most:
         lines.append(paint(f"… and {len(troubled) - most} more not checked; -v shows all", "dim"))
+    if view.quiet:
+        return lines
     lines += [cut(one_line(notice), width) for notice in report.notices[: 6 if view.max_lines is not None else None]]
     if view.timings:
         lines += [f"{outcome.seconds:8.2f} s  {outcome.check}" for outcome in report.outcomes if not outcome.subject]
-    worst = next((found for found in group(report.findings) if view.shows(found.worst)), None)
-    if worst is not None and report.command == "check":
-        lines.append(paint(f"whole evidence: guard explain {worst.worst.fingerprint}", "dim"))
+    return lines + [paint(line, "dim") for line in _next_steps(report, view)]
+
+
+def _next_steps(report: Report, view: View) -> list[str]:
+    """The commands that go on from the worst finding shown: its evidence, its patch, its acceptance."""
+    shown = [finding for found in group(report.findings) for finding in found.findings if view.shows(finding)]
+    if not shown or report.command not in {"check", "history"}:
+        return []
+    lines = [f"whole evidence: {explain_command(report, shown[0])}"]
+    command = next(filter(None, (restore_command(report, finding) for finding in shown)), None)
+    lines += [f"bring it back:  {command}"] if command else []
+    command = next(filter(None, map(fix_command, shown)), None)
+    lines += [f"safe edits:     {command}"] if command else []
     return lines
 
 
 def _scope(report: Report) -> str:
     """What was looked at, so that silence can be told from blindness."""
-    ran = sum(1 for outcome in report.outcomes if outcome.status is Status.RAN and not outcome.subject)
-    parts = [plural(ran, "check") + " ran"]
+    parts = [plural(len(checks_run(report)), "check") + " ran"]
     if report.files:
         parts.append(plural(report.files, "file"))
     if report.merges:
         parts.append(plural(len(report.merges), "merge"))
+    elif report.syncs:
+        parts.append(plural(len(report.syncs), "sync"))
     elif report.command == "check":
         parts.append("no merge was checked")
     if report.seconds:

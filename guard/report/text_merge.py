@@ -26,7 +26,11 @@ def merge_lines(merge: MergeRecord, report: Report, paint: Paint, width: int, vi
     lines = [head, paint(cut(f"  ours {merge.ours[:10]} ← theirs {merge.theirs[:10]}, base {bases}", width), "dim")]
     counts = [_survives(merge.ours_changes, "ours"), _survives(merge.theirs_changes, "theirs")]
     if any(counts):
-        lines.append(cut("  changes that survive: " + " · ".join(filter(None, counts)), width))
+        where = (
+            ", in files that are not as git merged them" if merge.ours_files.total or merge.theirs_files.total else ""
+        )
+        lines.append(cut("  changes that survive: " + " · ".join(filter(None, counts)) + where, width))
+    lines += [cut(f"  {line}", width) for line in file_lines(merge)]
     back = _back(report.findings) if len(report.merges) == 1 else ""
     if back:
         lines.append(cut(f"  code that was taken out and is back: {back}", width))
@@ -34,14 +38,28 @@ def merge_lines(merge: MergeRecord, report: Report, paint: Paint, width: int, vi
     most = len(rows) if view.max_lines is None else max(2, MOST_FILES // max(1, len(report.merges)))
     shown = rows[:most]
     if shown:
-        name = min(max(display_width(one_line(row.path)) for row in shown), width - 48)
+        name = min(max(display_width(one_line(row.path)) for row in shown), max(width - 48, 12))
         lines.append("  most was lost in")
         for row in shown:
             path = cut_path(one_line(row.path), name)
             path += " " * (name - display_width(path))
-            lines.append(f"    {path}  {paint(survival_sentence(row), 'bold' if row.kept * 2 < row.total else 'dim')}")
+            said = cut(survival_sentence(row), max(width - name - 6, 5))
+            lines.append(f"    {path}  {paint(said, 'bold' if row.kept * 2 < row.total else 'dim')}")
         if len(rows) > most:
             lines.append(paint(f"    … and {plural(len(rows) - most, 'more file side')} with losses", "dim"))
+    return lines
+
+
+def file_lines(merge: MergeRecord) -> list[str]:
+    """How many files keep all of a side's changes, and what became of the side in those taken whole from the other."""
+    sides = (("ours", "theirs", merge.ours_files), ("theirs", "ours", merge.theirs_files))
+    kept = [f"{side} {count.whole:,} of {count.total:,}" for side, _, count in sides if count.total]
+    lines = [f"files that keep all of them: {' · '.join(kept)}"] if kept else []
+    for side, other, count in sides:
+        if count.taken:
+            survive = f"{count.taken_kept:,} of {side}' {plural(count.taken_changes, 'change')} survive in them"
+            survive = survive if count.taken_changes else f"{side}' changes to them are gone"
+            lines.append(f"taken whole from {other} though both changed them: {plural(count.taken, 'file')}; {survive}")
     return lines
 
 

@@ -98,7 +98,7 @@ def invariance_lines(rows: Sequence[Invariance], paint: Paint, width: int) -> li
 
 
 def sync_lines(rows: Sequence[SyncRow], paint: Paint, width: int) -> list[str]:
-    """One row a sync, with what it lost and what became of that."""
+    """One row a sync, with what it lost and what became of that: lost and broken is repaired, accepted and open."""
     if not rows:
         return []
     body = []
@@ -106,8 +106,8 @@ def sync_lines(rows: Sequence[SyncRow], paint: Paint, width: int) -> list[str]:
         changes = f"{row.merge.ours_changes.total}/{row.merge.theirs_changes.total}"
         fixed = ", ".join(f"{commit[:10]} +{days:.0f} d" for commit, _, days in row.repaired_by[:2])
         said = one_line(row.reason or "") if row.status is not Status.RAN else fixed
-        cells = (row.lost, row.revived, row.breaks, row.repaired, row.open)
+        cells = (row.lost + row.revived, row.breaks, row.repaired, row.accepted, row.open)
         status = row.status.value if row.status is not Status.RAN else ""
         body.append([row.merge.merged[:10], row.date[:10], changes, *map(str, cells), status, said])
-    head = ["sync", "date", "ours/theirs", "lost", "revived", "breaks", "repaired", "open", "", "repaired by"]
+    head = ["sync", "date", "ours/theirs", "lost", "broken", "repaired", "accepted", "open", "", "repaired by"]
     return table(head, body, paint, width)

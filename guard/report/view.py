@@ -23,6 +23,7 @@ class View:
         threshold: the least severity that is shown; None leaves it to the persona.
         persona: one of `PERSONAS`.
         verbose: how often -v was given; one is like the reviewer's view, two like the audit's.
+        quiet: only findings, counts and what was not checked.
         timings: whether the seconds of each check are shown.
         link_base: web address of the repository (`https://github.com/OWNER/REPO`) for links, or None.
     """
@@ -33,6 +34,7 @@ class View:
     persona: str = "maintainer"
     verbose: int = 0
     timings: bool = False
+    quiet: bool = False
     link_base: str | None = None
 
     @property

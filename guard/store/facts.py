@@ -14,6 +14,9 @@ class FactStore(Protocol):
     def put(self, kind: str, key: str, data: bytes) -> None:
         """Keep bytes; a store that cannot write forgets them silently."""
 
+    def flush(self) -> None:
+        """Let what was put outlive this process, however it ends."""
+
 
 class MemoryStore:
     """Keeps facts for the life of the process."""
@@ -29,6 +32,9 @@ class MemoryStore:
         """Keep bytes until the process ends."""
         self._facts[kind, key] = data
 
+    def flush(self) -> None:
+        """Nothing outlives the process."""
+
 
 class NullStore:
     """Keeps nothing: every question is answered afresh."""
@@ -39,3 +45,6 @@ class NullStore:
 
     def put(self, kind: str, key: str, data: bytes) -> None:
         """Forget at once."""
+
+    def flush(self) -> None:
+        """There is nothing to write."""

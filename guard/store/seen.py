@@ -28,6 +28,7 @@ class Seen:
         fingerprint, code, path: as in the finding.
         merge: the sync that it was found in, if there was one.
         subject: as in the finding; of a stale baseline entry its fingerprint.
+        range: the options that selected what it was shown of, as words.
     """
 
     fingerprint: str
@@ -35,6 +36,7 @@ class Seen:
     path: str
     merge: str | None = None
     subject: str | None = None
+    range: tuple[str, ...] = ()
 
 
 def remember(root: Path, report: Report) -> None:
@@ -42,12 +44,13 @@ def remember(root: Path, report: Report) -> None:
 
     A full disk or a read-only home is no error: `accept` then asks for another run.
     """
-    merge = report.merges[0].merged if len(report.merges) == 1 else None
     known = {seen.fingerprint: seen for seen in recall(root) if seen.code != STALE}
     for finding in report.findings:
         known.pop(finding.fingerprint, None)
-        of_sync = merge if finding.code.startswith(_OF_A_SYNC) else None
-        known[finding.fingerprint] = Seen(finding.fingerprint, finding.code, finding.path, of_sync, finding.subject)
+        of_sync = finding.merge if finding.code.startswith(_OF_A_SYNC) else None
+        known[finding.fingerprint] = Seen(
+            finding.fingerprint, finding.code, finding.path, of_sync, finding.subject, report.range_of(finding)
+        )
     text = json.dumps([astuple(seen) for seen in list(known.values())[-MOST:]])
     file = _file(root)
     partial = file.with_name(f"{file.name}.{os.getpid()}")
@@ -60,8 +63,9 @@ def remember(root: Path, report: Report) -> None:
 def recall(root: Path) -> list[Seen]:
     """The findings that were shown in this repository, oldest first; empty where nothing was kept."""
     try:
-        return [Seen(*row) for row in json.loads(_file(root).read_text("ascii"))]
-    except (OSError, ValueError, TypeError):  # a file that something else wrote to is no reason to stop
+        rows = json.loads(_file(root).read_text("ascii"))
+        return [Seen(row[0], row[1], row[2], row[3], row[4], tuple(row[5])) for row in rows]
+    except (OSError, ValueError, TypeError, LookupError):  # a file that something else wrote to is no reason to stop
         return []
 
 

@@ -64,7 +64,6 @@ def test_a_wrong_configuration_is_exit_2(workshop: Workshop, guard: Guard, setti
         (("--merge=--output=/tmp/x",), "is not a revision"),
         (("--ours", "HEAD"), "--ours and --theirs go together"),
         (("--since", "HEAD~1", "--merge", "HEAD"), "--since cannot be combined"),
-        (("--since", "merge-base"), "no branch to be relative to"),
         (("--merge", "HEAD", "-o", "yaml"), "no report format 'yaml'"),
         (("--merge", "HEAD", "--select", "GRD7"), "no code or rule is called 'GRD7'"),
         (("--merge", "HEAD", "--config", "nowhere.toml"), "nowhere.toml cannot be read"),

@@ -12,6 +12,7 @@ from guard.provenance.carried_losses import read_losses
 from tests.conftest import Workshop
 from tests.ledger.conftest import FIXED, ROUTER
 from tests.ledger.test_contains import run
+from tests.syncs import Guard
 
 CLIP = "def clip(grads, limit):\n    norm = grads.norm()\n    return grads * limit / norm\n"
 CLIP_FIXED = CLIP.replace("/ norm", "/ (norm + 1e-6)")
@@ -146,3 +147,23 @@ def test_a_date_that_is_none_is_refused(workshop: Workshop) -> None:
     head = workshop.commit("one", {"a.py": "x = 1\n"})
     with Repository.open(workshop.folder) as repository, pytest.raises(GuardError, match="written like 2026-03-01"):
         ends(repository, head, "garbage")
+
+
+def test_the_columns_add_up_whatever_became_of_a_loss(audited: Workshop, guard: Guard) -> None:
+    def rows() -> list[dict[str, int]]:
+        answer = guard("history", "start..dev", "-o", "json", "--baseline", "accepted.txt", folder=audited.folder)
+        return list(answer.report["syncs"])
+
+    (audited.folder / "accepted.txt").write_text("")
+    before = rows()
+    open_before = sum(row["open"] for row in before)
+    assert open_before > 0
+    first = guard("history", "start..dev", "-o", "json", folder=audited.folder).report["findings"][0]
+    guard("accept", first["fingerprint"], "--reason", "meant", "--baseline", "accepted.txt")
+    after = rows()
+    assert sum(row["accepted"] for row in after) >= 1
+    assert sum(row["open"] + row["accepted"] for row in after) == open_before
+    for row in (*before, *after):
+        assert row["lost"] + row["revived"] + row["breaks"] == row["repaired"] + row["accepted"] + row["open"]
+    text = guard("history", "start..dev").output
+    assert " 0 checks ran" not in text

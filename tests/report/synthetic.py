@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from random import Random
 
@@ -218,10 +219,14 @@ def small() -> Report:
         Outcome("broken", Status.RAN, None, 1.25),
         Outcome("lint", Status.SKIPPED, "does not parse: line 3", 0.0, "megatron/bad.py"),
     )
+    of_merge = (
+        dataclasses.replace(found, merge=merge.merged) for found in (*more, revived, loader, broken, fix, accepted)
+    )
     return Report(
         command="check",
         version="0.1.0",
-        findings=(lint, *more, revived, loader, broken, fix, accepted),
+        findings=(lint, *of_merge),
+        range=("--merge", merge.merged[:12]),
         outcomes=outcomes,
         merges=(merge,),
         files=42,

@@ -46,11 +46,11 @@ error GRD600 seq_aux_loss is 4 times the reference
 """
 
 HISTORY = """\
-sync        date        ours/theirs  lost  revived  breaks  repaired  open          repaired by
-e8e2ace14f  2026-07-28  120/431      12    3        2       9         6             4dc7c9ec43 +4 d
-e8e2ace14f  2026-07-01  120/431      0     0        0       0         0     failed  out of memory
+sync        date        ours/theirs  lost  broken  repaired  accepted  open          repaired by
+e8e2ace14f  2026-07-28  120/431      15    2       9         2         6             4dc7c9ec43 +4 d
+e8e2ace14f  2026-07-01  120/431      0     0       0         0         0     failed  out of memory
 
-0 errors, 0 warnings, 0 notes · 1 check ran
+0 errors, 0 warnings, 0 notes · 1 check ran · 2 syncs
 """
 
 
@@ -85,7 +85,7 @@ def verify() -> Report:
 def history() -> Report:
     merge = small().merges[0]
     rows = (
-        SyncRow(merge, "2026-07-28T10:00:00Z", 12, 3, 2, 9, 6, ((sha("r"), "Repair", 3.5),)),
+        SyncRow(merge, "2026-07-28T10:00:00Z", 12, 3, 2, 9, 6, ((sha("r"), "Repair", 3.5),), accepted=2),
         SyncRow(merge, "2026-07-01T10:00:00Z", 0, 0, 0, 0, 0, (), Status.FAILED, "out of memory"),
     )
     return Report("history", "1", outcomes=RAN, syncs=rows)

@@ -6,6 +6,7 @@ import re
 import pytest
 from synthetic import large, small
 
+from guard.commands.output import UNCUT
 from guard.model import Evidence, Outcome, Report, Severity, Status
 from guard.report import View, render
 from guard.report.excerpt import marked, window
@@ -50,7 +51,8 @@ warning 4c25861f0a "Tidy the argument parser" deleted code that is back in argum
 
 3 errors, 6 warnings (1 note hidden, 1 accepted) · 2 checks ran · 42 files · 1 merge · 3.8 s
 skipped lint megatron/bad.py: does not parse: line 3
-whole evidence: guard explain 99f707ef02f096ed
+whole evidence: guard explain 99f707ef02f096ed --merge e8e2ace14fce
+bring it back:  guard restore 99f707ef02f096ed --merge e8e2ace14fce
 """
 
 CLEAN = """\
@@ -83,12 +85,30 @@ def test_the_maintainers_view_fits_one_screen_whatever_was_found() -> None:
     assert any(line.startswith("failed broken") for line in lines)
 
 
-@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("width", [48, 60, 80, 200])
 def test_lines_follow_the_width(width: int) -> None:
     lines = render(dataclasses.replace(large(60), contains=(), invariance=()), "text", View(width=width)).splitlines()
     totals = [line for line in lines if " checks ran" in line or " check ran" in line]
-    too_long = [line for line in lines if display_width(line) > width and line not in totals]
+    commands = [line for line in lines if ": " in line and " guard " in line]
+    too_long = [line for line in lines if display_width(line) > width and line not in totals + commands]
     assert too_long == []
+
+
+@pytest.mark.parametrize("persona", ["maintainer", "reviewer", "audit"])
+def test_no_line_is_cut_where_no_terminal_reads_it(persona: str) -> None:
+    report = small()
+    long = " ".join(f"word{number}" for number in range(90))
+    path = "/".join(f"folder{number}" for number in range(40)) + "/file.py"
+    findings = tuple(
+        dataclasses.replace(found, path=path, message=f"{found.message} {long}", symbol=f"{found.symbol}.{'x' * 200}")
+        for found in report.findings
+    )
+    text = render(
+        dataclasses.replace(report, findings=findings, notices=(long,)), "text", View(width=UNCUT, persona=persona)
+    )
+    assert "…" not in re.sub(r"… and \d+ more \w+", "", text)
+    assert text.count(long) > 3
+    assert path in text
 
 
 def test_nothing_is_dropped_from_the_reviewers_view() -> None:

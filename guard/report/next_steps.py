@@ -1,0 +1,40 @@
+"""What a reader can do about a finding, as commands that work as they are printed."""
+
+from __future__ import annotations
+
+import shlex
+
+from guard.model import Finding, Report, Verdict
+
+REASON = "'why it is right'"
+"""What stands for the reason in a printed `guard accept`, until a person writes a better one."""
+
+
+def explain_command(report: Report, finding: Finding) -> str:
+    """The command that shows all that is known of the finding."""
+    return shlex.join(("guard", "explain", finding.fingerprint, *report.range_of(finding)))
+
+
+def restore_command(report: Report, finding: Finding) -> str | None:
+    """The command that prints the patch which brings the loss back; None where there is nothing to bring back."""
+    if not restorable(finding):
+        return None
+    return shlex.join(("guard", "restore", finding.fingerprint, *report.range_of(finding)))
+
+
+def accept_command(finding: Finding) -> str:
+    """The command that remembers the finding as judged and accepted."""
+    return f"guard accept {finding.fingerprint} --reason {REASON}"
+
+
+def fix_command(finding: Finding) -> str | None:
+    """The command that makes the safe edits of a rule in the finding's file; None where the rule has none."""
+    return shlex.join(("guard", "check", "--fix", finding.path)) if finding.edits and finding.merge is None else None
+
+
+def restorable(finding: Finding) -> bool:
+    """Whether the finding tells of something that can be brought back."""
+    if finding.code == "GRD205" and not finding.fixable:
+        return False  # it sums up a file: its single findings can be restored
+    loss = finding.verdict is not None and finding.verdict.is_loss and finding.verdict is not Verdict.DEAD
+    return finding.code.startswith("GRD2") and (loss or finding.verdict in {Verdict.SUPERSEDED, Verdict.REMOVED})
