@@ -19,11 +19,14 @@ def message_of(group: Sequence[JudgedChange], verdict: Verdict, tests_there: Seq
     """
     first = group[0]
     whose = "ours'" if first.side.value == "ours" else "theirs'"
-    missing = [text for change in group for piece in change.pieces for text in piece.missing]
+    placed = [(text, piece.where) for c in group for piece in c.pieces if piece.where for text in piece.missing]
+    missing = [text for change in group for piece in change.pieces if not piece.where for text in piece.missing]
     back = [text for change in group for piece in change.pieces for text in piece.back]
     parts = []
     if verdict is Verdict.DEAD and not missing and not back:
         parts.append(f"{whose} change of `{first.subject}` is there and does nothing: {first.reason}")
+    for where in dict.fromkeys(where for _, where in placed):
+        parts.append(f"{whose} {_listed([text for text, known in placed if known == where])} {where} in merged")
     if missing:
         count = "is" if len(missing) == 1 else "are"
         parts.append(f"{whose} {_listed(missing)} {count} not in merged")

@@ -60,9 +60,9 @@ class Definition:
 
     @property
     def bag(self) -> Counter[str]:
-        """Its statements by text and count, ends of blocks and `self` aside. Not to be changed."""
+        """Its statements by text and count, `self` aside. Not to be changed."""
         if self._bag is None:
-            texts = (s.text for s in self.statements if s.kind != "end" and s.text != "parameter self")
+            texts = (s.text for s in self.statements if s.text != "parameter self")
             self._bag = Counter(texts)
         return self._bag
 

@@ -19,7 +19,7 @@ Pieces = tuple[tuple[int, Definer | ast.Module], ...]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement, block header, end of a block, parameter, decorator, base class or imported name.
+    """One statement, block header, parameter, decorator, base class or imported name.
 
     Attributes:
         text: canonical tokens joined by blanks, with the kind in front where it is no plain statement; two statements
@@ -28,7 +28,7 @@ class Statement:
         rows: line of each token, 1-based.
         line, end_line: the lines that the statement covers (of a block: its header).
         parent: index of the header of the enclosing block in the definition's list, or -1.
-        kind: `statement`, `header`, `end`, `parameter`, `decorator`, `base`, `returns` or `import`.
+        kind: `statement`, `header`, `parameter`, `decorator`, `base`, `returns` or `import`.
     """
 
     text: str
@@ -129,7 +129,6 @@ class _Walk:
         for word, body in (("else", node.orelse), ("finally", node.finalbody)):
             if body:
                 self.body(body, self._header(body[0], parent, _words(word, body[0]), body))
-        self._end(node, parent, "try")
 
     def _match(self, node: ast.Match, parent: int) -> None:
         out = _words("match", node)
@@ -142,7 +141,6 @@ class _Walk:
                 out.word("if")
                 out.node(case.guard)
             self.body(case.body, self._header(case.pattern, header, out, case.body))
-        self._end(node, parent, "match")
 
     def _block(self, node: ast.stmt, parent: int, header: Emitter, branches: list[tuple[str, list[ast.stmt]]]) -> None:
         first = True
@@ -153,18 +151,11 @@ class _Walk:
             index = self._header(node if first else body[0], parent, out, body)
             self.body(body, index)
             first = False
-        self._end(node, parent, header.tokens[0])
 
     def _header(self, node: Located, parent: int, out: Emitter, body: list[ast.stmt]) -> int:
         line = node.lineno
         end = max([line, *(row for row in out.rows if row)])
         return self.add(out, line, min(end, max(line, body[0].lineno)), parent, "header")
-
-    def _end(self, node: ast.stmt, parent: int, word: str) -> None:
-        out = Emitter()
-        out._row = node.end_lineno or node.lineno
-        out.word("if" if word == "elif" else word)
-        self.add(out, out._row, out._row, parent, "end")
 
 
 def statements(pieces: Pieces) -> tuple[Statement, ...]:

@@ -35,6 +35,7 @@ class LostEdit:
         rewritten: the other side took out what stood on both sides of it.
         precise: only some tokens of a statement are concerned, at a spot where the other side did nothing.
         imported: it is an import at the top level.
+        where: how its place in merged differs from the side's, where the statement itself stands there.
     """
 
     verdict: Verdict
@@ -53,6 +54,7 @@ class LostEdit:
     precise: bool = False
     imported: bool = False
     subject: str | None = None
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ class Alignment:
     def _is_known(self, statement: Statement) -> bool:
         """Whether a statement, no import, stands once in the base, the side and merged: its place is no guess."""
         base, side, _, merged = (counts[statement.text] for counts in self.counts)
-        return statement.kind not in ("import", "end") and base == side == merged == 1
+        return statement.kind != "import" and base == side == merged == 1
 
     def _settle(self) -> None:
         """Of two equal statements, one the base's and one put in, the base's is the one that merged has."""
@@ -98,12 +98,12 @@ class Alignment:
     def too_many(self, statement: Statement) -> bool:
         """Whether merged has more statements like this one than either side has."""
         _, side, other, merged = (counts[statement.text] for counts in self.counts)
-        return statement.kind != "end" and merged > max(side, other)
+        return merged > max(side, other)
 
     def too_few(self, statement: Statement) -> bool:
         """Whether merged has fewer statements like this one than the base and both sides have."""
         base, side, other, merged = (counts[statement.text] for counts in self.counts)
-        return statement.kind != "end" and merged < min(base, side, other)
+        return merged < min(base, side, other)
 
     def take_equal(self, text: str) -> int:
         """A statement of merged with this text that neither the base nor the side accounts for, or -1; once each."""
@@ -201,7 +201,7 @@ def pair(old: Statements, new: Statements) -> list[tuple[int, int]]:
     for i, statement in enumerate(old):
         bag = tokens.bag(statement)
         for j, other in enumerate(new):
-            if statement.kind != other.kind or statement.kind == "end":
+            if statement.kind != other.kind:
                 continue
             if tokens.most_overlap(bag, bags[j]) < SAME_HEAD:
                 continue

@@ -128,7 +128,7 @@ class DefinitionIndex:
 
 
 def shared(one: Definition, other: Definition) -> float:
-    """How much of two definitions' statements is the same, 0 to 1, by count; ends of blocks aside."""
+    """How much of two definitions' statements is the same, 0 to 1, by count."""
     first, second = one.bag, other.bag
     total = first.total() + second.total()
     if not total:
@@ -149,7 +149,7 @@ def moved_to(
         fresh_only: only those that the base does not have at that place.
     """
     best: tuple[float, Location] | None = None
-    small = sum(1 for s in gone.statements if s.kind not in ("parameter", "end")) < 3
+    small = sum(1 for s in gone.statements if s.kind != "parameter") < 3
     for candidate in (*here, *others):
         if fresh_only and candidate.base is not None:
             continue

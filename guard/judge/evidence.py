@@ -11,7 +11,7 @@ from guard.documents.definitions import Definition, SourceFile
 from guard.documents.statements import Statement
 from guard.judge import tokens
 from guard.judge.changes import LostEdit
-from guard.judge.verdicts import Alignment, EditOutcome, Hunk
+from guard.judge.verdicts import Alignment, EditOutcome, Hunk, told
 from guard.model import Evidence, Side
 
 _NAME = re.compile(r"[A-Za-z_]\w*$")
@@ -73,13 +73,8 @@ def pieces_of(hunk: Hunk, four: Alignment, files: Files, side: Side, now: Defini
             precise=fate.precise,
             imported=(new or old or at).kind == "import",  # type: ignore[union-attr]
             subject=_subject(fate, new, old),
+            where=fate.where,
         )
-
-
-def told(statement: Statement) -> str:
-    """A statement in one line, for messages."""
-    text = tokens.shown(statement.tokens)
-    return text if len(text) <= 100 else text[:97] + "…"
 
 
 def _other(four: Alignment, fate: EditOutcome) -> Statement | None:
@@ -97,7 +92,7 @@ def _excerpt(file: SourceFile, statement: Statement | None) -> str | None:
 
 
 def _lines(file: SourceFile, statement: Statement | None) -> tuple[str, ...]:
-    if statement is None or statement.kind == "end":
+    if statement is None:
         return ()
     return tuple(filter(None, (line.strip() for line in file.lines[statement.line - 1 : statement.end_line])))
 

@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from guard.documents.statements import Statement
 from guard.judge import tokens
 from guard.judge.alignment import align, hunks
-from guard.judge.correspondence import ALIKE, Alignment, Statements, pair
+from guard.judge.correspondence import ALIKE, Alignment, pair
+from guard.judge.normal_form import permuted
+from guard.judge.placement import block_lost, order_lost, partners_of
 from guard.model import Verdict
 
 SAYS_SOMETHING = 3  # names, values and operators that a statement must have to be known again elsewhere in a file
@@ -35,6 +37,7 @@ class EditOutcome:
         new_rows, old_rows: lines, in the side's and the base's file, of those tokens; empty for the whole statement.
         row: line in merged of the place inside the statement; 0 for the statement's own.
         precise: some tokens of a statement, at a spot in it where the other side did nothing.
+        where: how the place in merged differs from the side's, where the statement itself is there.
     """
 
     verdict: Verdict
@@ -48,6 +51,7 @@ class EditOutcome:
     new_rows: tuple[int, ...] = ()
     old_rows: tuple[int, ...] = ()
     precise: bool = False
+    where: str = ""
 
 
 @dataclass(slots=True)
@@ -92,6 +96,42 @@ def judge_statements(forms: Alignment) -> list[Hunk]:
         gone = Counter(token for i in range(start, end) if i not in partner for token in tokens.content(base[i].tokens))
         hunk.fates += [_added(forms, j, gone) for j in sorted(added)]
         found.append(hunk)
+    partners = partners_of(forms)
+    for hunk in found:
+        hunk.fates = [_placed(forms, fate, partners) for fate in hunk.fates]
+    return [*found, *_displaced(forms, partners)]
+
+
+def _placed(forms: Alignment, outcome: EditOutcome, partners: dict[int, int]) -> EditOutcome:
+    """The outcome, or a loss where merged has the statement without the effect that the side gave it."""
+    j, k = outcome.new, outcome.merged
+    if j < 0 or k < 0 or outcome.verdict.is_loss or outcome.verdict is Verdict.SUPERSEDED or forms.flat:
+        return outcome
+    if forms.side[j].kind not in ("statement", "header"):
+        return outcome
+    block = block_lost(forms, j, k, partners)
+    beside = "" if block or outcome.old >= 0 else order_lost(forms, j, k)
+    if not block and not beside:
+        return outcome
+    where = f"stands in another block than `{block}`" if block else f"stands on the other side of `{beside}`"
+    return EditOutcome(Verdict.LOST, outcome.old, j, k, where=where)
+
+
+def _displaced(forms: Alignment, partners: dict[int, int]) -> list[Hunk]:
+    """Statements of the base that the side took out of a block, or into one, and that merged has where they were."""
+    found = []
+    for i, j in enumerate(forms.base_side):
+        if j < 0 or forms.base[i].kind not in ("statement", "header"):
+            continue
+        k = forms.side_merged[j]
+        if k < 0 or forms.base_merged[i] != k:
+            continue
+        block = block_lost(forms, j, k, partners)
+        if block:
+            where = f"stands as in the base with regard to `{block}`"
+            hunk = Hunk(i, i + 1, j, j + 1, [EditOutcome(Verdict.REVERTED, i, j, k, where=where)])
+            hunk.contested = _contested(forms, i, i + 1)
+            found.append(hunk)
     return found
 
 
@@ -146,8 +186,6 @@ def _deleted(forms: Alignment, i: int) -> EditOutcome:
         return EditOutcome(Verdict.KEPT, old=i)
     if forms.base[i].kind == "import" and forms.reads(forms.base[i].tokens[-1].rsplit(".", 1)[-1]):
         return EditOutcome(Verdict.KEPT, old=i, merged=k)  # it is what reads the name that came back, or is new
-    if forms.base[i].kind == "end" and _unpaired_end(forms, i, k):
-        return EditOutcome(Verdict.KEPT, old=i, merged=k)
     return EditOutcome(Verdict.REVIVED, old=i, merged=k)
 
 
@@ -160,11 +198,6 @@ def _added(forms: Alignment, j: int, gone: Counter[str]) -> EditOutcome:
     k = forms.take_equal(statement.text)
     if k >= 0:
         return EditOutcome(Verdict.MOVED, new=j, merged=k)
-    if statement.kind == "end":
-        header = _header_of(forms.side, j)
-        if header >= 0 and (forms.side_merged[header] < 0 or forms.side_base[header] < 0):
-            return EditOutcome(Verdict.KEPT, new=j)  # told with its header
-        return EditOutcome(Verdict.LOST, new=j)
     if forms.repeats(j):
         return EditOutcome(Verdict.EQUIVALENT, new=j)
     k = forms.holding(statement)
@@ -191,6 +224,8 @@ def _fitted(forms: Alignment, j: int, k: int, gone: Counter[str]) -> EditOutcome
     forms.fresh.remove(k)
     forms.fitted[j] = k
     if not missing and not back:
+        if permuted(side, merged):
+            return _permuted(forms, -1, j, k)
         return EditOutcome(Verdict.EQUIVALENT, new=j, merged=k)
     lacking = [index for index, token in enumerate(side.tokens) if token in missing]
     returned = [index for index, token in enumerate(merged.tokens) if token in back]
@@ -262,7 +297,7 @@ def _inside(forms: Alignment, i: int, j: int, k: int, became: int) -> EditOutcom
     if not missing and not back:
         if superseded:
             return EditOutcome(Verdict.SUPERSEDED, i, j, k)
-        return EditOutcome(Verdict.EQUIVALENT, i, j, k)
+        return _permuted(forms, i, j, k) if permuted(side, merged) else EditOutcome(Verdict.EQUIVALENT, i, j, k)
     verdict = Verdict.PARTLY if done else Verdict.REVERTED
     touched = (*(side.tokens[t] for t in missing), *(base.tokens[t] for t in back))
     row = _row(base, merged, back, side, missing)
@@ -270,6 +305,25 @@ def _inside(forms: Alignment, i: int, j: int, k: int, became: int) -> EditOutcom
     return EditOutcome(
         verdict, i, j, k, _runs(side, missing), _runs(base, back), touched, row, new_rows, old_rows, not crowded
     )
+
+
+def _permuted(forms: Alignment, i: int, j: int, k: int) -> EditOutcome:
+    """Merged has all tokens of the side's statement, in an order that computes something else."""
+    side, merged = forms.side[j], forms.merged[k]
+    edits = tokens.edits(merged.tokens, side.tokens)
+    missing = [index for edit in edits for index in range(edit.new_start, edit.new_end)]
+    touched = tuple(side.tokens[index] for index in missing)
+    rows = tuple(side.rows[index] for index in missing)
+    where = "stands with its operands in another order"
+    return EditOutcome(
+        Verdict.PARTLY, i, j, k, (told(side),), (), touched, merged.line, rows, precise=True, where=where
+    )
+
+
+def told(statement: Statement) -> str:
+    """A statement in one line, for messages."""
+    text = tokens.shown(statement.tokens)
+    return text if len(text) <= 100 else text[:97] + "…"
 
 
 def _others_alone(base: Statement, side: Statement, other: Statement) -> list[tokens.TokenEdit]:
@@ -349,18 +403,3 @@ def _context_removed(forms: Alignment, j: int) -> bool:
             return True
         parent = forms.side[parent].parent
     return False
-
-
-def _header_of(form: Statements, j: int) -> int:
-    """The header of the block that ends at `j`."""
-    depth = form[j].parent
-    for index in range(j - 1, -1, -1):
-        if form[index].kind == "header" and form[index].parent == depth:
-            return index
-    return -1
-
-
-def _unpaired_end(forms: Alignment, i: int, k: int) -> bool:
-    """Whether the end of a block is back only because its header is (which is told already)."""
-    header = _header_of(forms.base, i)
-    return header >= 0 and forms.base_side[header] < 0

@@ -184,7 +184,7 @@ def edited_runs(edit: FixEdit) -> Iterator[list[str]]:
 
 def _weight(old: Statement | None, new: Statement | None) -> float:
     statement = new or old
-    if statement is None or statement.kind == "end":
+    if statement is None:
         return 0.0
     if statement.kind == "import":
         return 0.25

@@ -151,7 +151,7 @@ class StatementWatch:
         statement = next(
             (s for s in holder.statements if s.line <= finding.line <= s.end_line) if holder else iter(()), None
         )
-        if holder is None or statement is None or statement.kind == "end":
+        if holder is None or statement is None:
             return None
         callees = []
         for place in finding.related:
