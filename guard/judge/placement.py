@@ -23,7 +23,7 @@ def block_lost(forms: Alignment, j: int, k: int, partners: dict[int, int]) -> st
         partners: which statement of the base became which of the side, beyond those that are equal.
 
     Returns:
-        The header, as text: of a block that the side took the statement out of, or has it in while merged has not.
+        Where it stands, in words; or nothing.
     """
     i = forms.side_base[j]
     if i < 0:
@@ -37,7 +37,7 @@ def block_lost(forms: Alignment, j: int, k: int, partners: dict[int, int]) -> st
         for header in before - set(after.values()):
             in_side = forms.base_side[header] if forms.base_side[header] >= 0 else partners.get(header, -1)
             if in_side >= 0 and forms.base_merged[header] in around:
-                return forms.base[header].text
+                return f"inside `{forms.base[header].text}`"
     else:
         before = set()
     for header, known in after.items():
@@ -45,9 +45,9 @@ def block_lost(forms: Alignment, j: int, k: int, partners: dict[int, int]) -> st
             continue
         place = _in_merged(forms, header, known)
         if place >= 0 and place not in around:
-            return forms.side[header].text
+            return f"outside `{forms.side[header].text}`"
     if i < 0 and not after:
-        return next((forms.merged[n].text for n in around if forms.merged_side[n] >= 0), "")
+        return next((f"inside `{forms.merged[n].text}`" for n in around if forms.merged_side[n] >= 0), "")
     return ""
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 from guard.documents.statements import Statement
 from guard.judge import tokens
 from guard.judge.alignment import align, hunks
 from guard.judge.correspondence import ALIKE, Alignment, pair
 from guard.judge.normal_form import permuted
+from guard.judge.outcomes import EditOutcome, Hunk, told
 from guard.judge.placement import block_lost, order_lost, partners_of
 from guard.model import Verdict
 
@@ -24,59 +24,6 @@ SAYS_MUCH = 5  # or to be taken for the same in another definition
 __all__ = ["Alignment", "EditOutcome", "Hunk", "judge_common", "judge_statements", "judge_surplus"]
 
 INTEGRATED = 0.75  # at least this similar: the statement stands there in a form that someone fitted by hand
-
-
-@dataclass(frozen=True, slots=True)
-class EditOutcome:
-    """What became of one statement of a side's edit.
-
-    Attributes:
-        old, new, merged: indices in the base's, the side's and merged's lists; -1 where there is none.
-        missing, back: runs of tokens, as text, where only a part of the statement is concerned.
-        touched: the tokens that are missing or back, where only a part is concerned.
-        new_rows, old_rows: lines, in the side's and the base's file, of those tokens; empty for the whole statement.
-        row: line in merged of the place inside the statement; 0 for the statement's own.
-        precise: some tokens of a statement, at a spot in it where the other side did nothing.
-        where: how the place in merged differs from the side's, where the statement itself is there.
-    """
-
-    verdict: Verdict
-    old: int = -1
-    new: int = -1
-    merged: int = -1
-    missing: tuple[str, ...] = ()
-    back: tuple[str, ...] = ()
-    touched: tuple[str, ...] = ()
-    row: int = 0
-    new_rows: tuple[int, ...] = ()
-    old_rows: tuple[int, ...] = ()
-    precise: bool = False
-    where: str = ""
-
-
-@dataclass(slots=True)
-class Hunk:
-    """One run of statements that a side changed, with the fate of each.
-
-    Attributes:
-        contested: the other side changed one of them, or something next to them.
-        reworked: the other side changed or took out one of the base's statements there; it did not only add.
-        rewritten: the other side took out what stood on both sides.
-    """
-
-    start: int
-    end: int
-    new_start: int
-    new_end: int
-    fates: list[EditOutcome] = field(default_factory=list)
-    contested: bool = False
-    reworked: bool = False
-    rewritten: bool = False
-
-    @property
-    def lost(self) -> list[EditOutcome]:
-        """The fates that are losses."""
-        return [fate for fate in self.fates if fate.verdict.is_loss]
 
 
 def judge_statements(forms: Alignment) -> list[Hunk]:
@@ -113,7 +60,7 @@ def _placed(forms: Alignment, outcome: EditOutcome, partners: dict[int, int]) ->
     beside = "" if block or outcome.old >= 0 else order_lost(forms, j, k)
     if not block and not beside:
         return outcome
-    where = f"stands in another block than `{block}`" if block else f"stands on the other side of `{beside}`"
+    where = f"stands {block}" if block else f"stands on the other side of `{beside}`"
     return EditOutcome(Verdict.LOST, outcome.old, j, k, where=where)
 
 
@@ -128,8 +75,8 @@ def _displaced(forms: Alignment, partners: dict[int, int]) -> list[Hunk]:
             continue
         block = block_lost(forms, j, k, partners)
         if block:
-            where = f"stands as in the base with regard to `{block}`"
-            hunk = Hunk(i, i + 1, j, j + 1, [EditOutcome(Verdict.REVERTED, i, j, k, where=where)])
+            outcome = EditOutcome(Verdict.REVERTED, i, j, k, where=f"stands {block}, as in the base,")
+            hunk = Hunk(i, i + 1, j, j + 1, [outcome])
             hunk.contested = _contested(forms, i, i + 1)
             found.append(hunk)
     return found
@@ -318,12 +265,6 @@ def _permuted(forms: Alignment, i: int, j: int, k: int) -> EditOutcome:
     return EditOutcome(
         Verdict.PARTLY, i, j, k, (told(side),), (), touched, merged.line, rows, precise=True, where=where
     )
-
-
-def told(statement: Statement) -> str:
-    """A statement in one line, for messages."""
-    text = tokens.shown(statement.tokens)
-    return text if len(text) <= 100 else text[:97] + "…"
 
 
 def _others_alone(base: Statement, side: Statement, other: Statement) -> list[tokens.TokenEdit]:
