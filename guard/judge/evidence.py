@@ -11,7 +11,8 @@ from guard.documents.definitions import Definition, SourceFile
 from guard.documents.statements import Statement
 from guard.judge import tokens
 from guard.judge.changes import LostEdit
-from guard.judge.verdicts import Alignment, EditOutcome, Hunk, told
+from guard.judge.outcomes import EditOutcome, Hunk, told
+from guard.judge.verdicts import Alignment
 from guard.model import Evidence, Side
 
 _NAME = re.compile(r"[A-Za-z_]\w*$")

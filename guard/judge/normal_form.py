@@ -155,7 +155,7 @@ class _Normal(ast.NodeTransformer):
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         self.generic_visit(node)
         if all(isinstance(key, ast.Constant) for key in node.keys):
-            pairs = sorted(zip(node.keys, node.values, strict=True), key=lambda pair: ast.dump(pair[0] or ast.Dict()))
+            pairs = sorted(zip(node.keys, node.values, strict=True), key=lambda pair: ast.dump(pair[0] or ast.Pass()))
             return ast.Dict([key for key, _ in pairs], [value for _, value in pairs])
         return node
 
