@@ -9,7 +9,7 @@ import contextlib
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark of the cases that need GPUs."""
     config.addinivalue_line("markers", "gpu: runs on CUDA devices with NCCL")
+
+
+@pytest.fixture
+def guard_check() -> Callable[..., Any]:
+    """`guard.invariance.check` as an assertion: the test fails with the report where a cut does not hold."""
+
+    def hold(*arguments: Any, **options: Any) -> Any:
+        from guard.invariance import check
+
+        report = check(*arguments, **options)
+        if not report.ok:
+            pytest.fail(str(report), pytrace=False)
+        return report
+
+    return hold
 
 
 Records = dict[str, dict[tuple[str, str], dict[str, Any]]]

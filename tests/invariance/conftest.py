@@ -12,6 +12,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "verify: measures an installed megatron-core; minutes, so asked for by -m verify"
     )
+    config.addinivalue_line("markers", "frameworks: runs training steps of torch, transformers and accelerate")
     config.addinivalue_line("markers", "mutation: the part of `verify` that edits a copy of it again and again")
 
 
