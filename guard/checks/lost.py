@@ -9,6 +9,7 @@ from guard.checks.contract import CheckContext, CheckResult
 from guard.checks.findings import finding_of, taken_out_later
 from guard.checks.orphans import orphan_tests, taken_whole
 from guard.checks.returned import returned
+from guard.checks.textual import judged_by_lines
 from guard.judge.changes import JudgedChange
 from guard.judge.numeric import is_test
 from guard.judge.sync_changes import judge_sync
@@ -39,6 +40,9 @@ def check_lost(context: CheckContext) -> CheckResult:
     findings += returned(told_groups)
     findings += orphan_tests(trees, open_losses)
     findings += taken_whole(trees, survival)
+    by_lines, survival_by_lines = judged_by_lines(trees, judged.unread)
+    findings += by_lines
+    survival = (*survival, *survival_by_lines)
     return CheckResult(tuple(findings), judged.outcomes, counts[Side.OURS], counts[Side.THEIRS], survival)
 
 

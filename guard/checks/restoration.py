@@ -12,9 +12,9 @@ from guard.checks import run_check
 from guard.checks.contract import CheckContext
 from guard.checks.returned import sums_up
 from guard.checks.side_edits import SideEdits, lost_text
-from guard.checks.textual import PYTHON
 from guard.config import Config
 from guard.documents.definitions import MODULE
+from guard.documents.kinds import is_python
 from guard.documents.units import document, is_binary
 from guard.errors import GuardError
 from guard.git import Entry
@@ -190,7 +190,7 @@ def _whole(trees: FourTrees, finding: Finding) -> Changes | None:
         return None
     if now.kind != "file" or made.kind != "file" or is_binary(trees.read(now.sha)) or is_binary(trees.read(made.sha)):
         return {path: made}
-    only_mode = now.mode != made.mode and (path.endswith(PYTHON) or lost_text(trees, finding) is None)
+    only_mode = now.mode != made.mode and lost_text(trees, finding) is None
     return {path: Entry(made.mode, now.sha)} if only_mode else None
 
 
@@ -200,7 +200,7 @@ def _losses(trees: FourTrees, finding: Finding, config: Config) -> dict[str, Fin
     Raises:
         GuardError: the judge failed, so that its silence proves nothing.
     """
-    run = run_check("lost" if finding.path.endswith(PYTHON) else "textual", CheckContext(trees, config))
+    run = run_check("lost" if is_python(finding.path, stubs=True) else "textual", CheckContext(trees, config))
     if run.outcome.status is not Status.RAN:
         raise GuardError(f"the restoration cannot be tried: the check {run.name} {run.outcome.status.value}")
     return {
@@ -212,8 +212,8 @@ def _losses(trees: FourTrees, finding: Finding, config: Config) -> dict[str, Fin
 
 def _parses_as_before(path: str, before: bytes, after: bytes) -> bool:
     """Whether Python still is Python, and JSON, YAML or TOML still parses where it did."""
-    if path.endswith(PYTHON):
-        return _parses(after)
+    if is_python(path, stubs=True):
+        return _parses(after) or not _parses(before)
     return document(path, before).kind == document(path, after).kind
 
 

@@ -6,8 +6,9 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from guard.checks.textual import PYTHON, judged, told_of
+from guard.checks.textual import judged, told_of
 from guard.documents.definitions import MODULE, parse
+from guard.documents.kinds import is_python
 from guard.errors import NotAnalysedError
 from guard.judge.text_files import FileJudge, TextFile
 from guard.merging.restoring import LineEdit, line_by_line, line_edits, split_lines
@@ -46,7 +47,7 @@ class SideEdits:
         owner = finding.lost_side
         if owner is None or finding.path not in trees.merged or trees.merged[finding.path].kind != "file":
             return None
-        lost = None if finding.path.endswith(PYTHON) else lost_text(trees, finding)
+        lost = lost_text(trees, finding)
         if lost is not None:
             places = lost.file.places
             base, side, other = places.base, places.of(owner.value), places.of(owner.other.value)
@@ -144,8 +145,10 @@ class SideEdits:
 
 
 def lost_text(trees: FourTrees, finding: Finding) -> LostText | None:
-    """The lost units that a finding on a file that is not Python was made of."""
-    received = [path for path in trees.resolved if not path.endswith(PYTHON)]
+    """The lost units that a finding was made of; None where it was not made of text."""
+    if finding.code != "GRD208":
+        return None
+    received = [path for path in trees.resolved if not is_python(path, stubs=True)]
     fates = judged(trees, [finding.path], FileJudge.of(trees), received)
     files = [fate for fate in fates if isinstance(fate, TextFile)]
     return next((part for part, found in told_of(trees, files) if found.fingerprint == finding.fingerprint), None)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from guard.codes import name_of
+from guard.documents.directives import directive
 from guard.documents.units import Document, Unit
 from guard.judge.numeric import is_numeric
 from guard.judge.text_changes import LostUnit
@@ -14,7 +15,7 @@ from guard.model import Confidence, Evidence, Finding, Origin, Related, Severity
 from guard.provenance.text_attribution import LostText
 from guard.sync.trees import TREES, FourTrees
 
-_WEIGHT = {"code": 2.0, "data": 1.5, "lines": 1.2, "prose": 0.4}
+_WEIGHT = {"code": 2.0, "data": 1.5, "script": 1.4, "lines": 1.2, "prose": 0.4}
 _LONGEST_EVIDENCE = 24  # lines
 _LONGEST_QUOTE = 90  # characters
 
@@ -30,8 +31,10 @@ def finding_of_text(part: LostText, undone_later: bool = False, whole: bool = Fa
     loss = any(unit.verdict.is_loss for unit in units)
     kind = file.documents["merged"].kind
     verdict = _verdict(units)
-    severity = Severity.WARNING if loss and not undone_later else Severity.NOTE
-    symbol = _symbol(units, kind)
+    # A comment that a tool acts on changes what is said of the code, not what the code does.
+    directives = all(directive(unit.unit.text) == unit.unit.text for unit in units)
+    severity = Severity.WARNING if loss and not undone_later and not directives else Severity.NOTE
+    symbol = symbol_of([unit.unit for unit in units], kind)
     lead = units[0]
     words = [token for unit in units for token in re.findall(r"\w+|[^\w\s]", unit.unit.text)]
     text = " ".join(_identity(unit) for unit in units)
@@ -68,7 +71,8 @@ def finding_of_file(whole: WholeFile, origins: tuple[Origin, ...], by: Origin | 
     path, side = whole.places.shown, whole.side
     code = "GRD206" if whole.what == "file" else "GRD208"
     lost = whole.verdict is Verdict.LOST and code == "GRD206"
-    severity = Severity.NOTE if by is not None else Severity.ERROR if lost else Severity.WARNING
+    note = (by is not None and whole.verdict is not Verdict.SUPERSEDED) or whole.successor
+    severity = Severity.NOTE if note else Severity.ERROR if lost else Severity.WARNING
     message = _file_message(whole, by) + (f" ({_commit(origins[0])})" if origins else "")
     owner = side.value if side is not None else "both"
     return Finding(
@@ -80,13 +84,14 @@ def finding_of_file(whole: WholeFile, origins: tuple[Origin, ...], by: Origin | 
         message=message,
         fingerprint=fingerprint(code, path, "<module>", f"{owner} {whole.what} {whole.verdict.value}"),
         lost_side=side,
-        verdict=Verdict.REMOVED if by is not None else whole.verdict,
+        verdict=Verdict.REMOVED if by is not None and whole.verdict is Verdict.LOST else whole.verdict,
         origins=origins,
         related=tuple(
             Related(place, 1, f"{tree} has it here", tree)
             for tree in TREES
             if (place := whole.places.of(tree)) is not None and place != path
-        ),
+        )
+        + tuple(Related(other, 1, "in merged too", "merged") for other in (whole.twin, whole.successor) if other),
         fixable=by is None,
         score=8.0 if lost else 2.0,
     )
@@ -135,9 +140,9 @@ def _verdict(units: Sequence[LostUnit]) -> Verdict:
     return Verdict.SUPERSEDED
 
 
-def _symbol(units: Sequence[LostUnit], kind: str) -> str:
+def symbol_of(units: Sequence[Unit], kind: str) -> str:
     """The narrowest name that holds all units: dotted keys, heading, or enclosing function."""
-    scopes = [_steps(unit.unit.scope, kind) for unit in units]
+    scopes = [_steps(unit.scope, kind) for unit in units]
     common = []
     for steps in zip(*scopes, strict=False):
         if len(set(steps)) > 1:
@@ -160,15 +165,22 @@ def _identity(unit: LostUnit) -> str:
 
 def _message(part: LostText, verdict: Verdict, undone_later: bool, whole: bool) -> str:
     side, units = part.side, part.units
-    kind = part.file.documents["merged"].kind
-    missing = list(dict.fromkeys(_quote(unit.new, kind) for unit in units if unit.new is not None))
-    back = list(dict.fromkeys(_quote(unit.old, kind) for unit in units if unit.new is None and unit.old is not None))
+    documents = part.file.documents
+    missing = [unit.new for unit in units if unit.new is not None and not unit.displaced]
+    back = [unit.old for unit in units if unit.new is None and unit.old is not None]
+    # The same text gone from one place and back in another was moved, out of a block or into one.
+    texts = {unit.text for unit in missing} & {unit.text for unit in back} if documents["base"].ordered else set()
+    displaced = [unit.new for unit in units if unit.new is not None and (unit.displaced or unit.new.text in texts)]
+    missing, back = ([unit for unit in found if unit.text not in texts] for found in (missing, back))
     parts = []
     if missing:
-        instead = _instead(units) if len(missing) == 1 else ""
-        parts.append(f"{side.value}' {_listed(missing)} is not in merged{instead}")
+        instead = _instead(units, documents) if len(missing) == 1 else ""
+        parts.append(f"{side.value}' {quoted(missing, documents[side.value])} is not in merged{instead}")
+    if displaced:
+        text = quoted(displaced, documents[side.value])
+        parts.append(f"{text}, which {side.value} had moved, is in its old place again")
     if back:
-        parts.append(f"{_listed(back)}, which {side.value} had removed, is back")
+        parts.append(f"{quoted(back, documents['base'])}, which {side.value} had removed, is back")
     text = "; ".join(parts)
     if undone_later:
         text += ": a commit after the sync took it out"
@@ -179,21 +191,35 @@ def _message(part: LostText, verdict: Verdict, undone_later: bool, whole: bool) 
     return text + (f" ({_commit(part.origins[0])})" if part.origins else "")
 
 
-def _instead(units: Sequence[LostUnit]) -> str:
-    unit = units[0]
+def _instead(units: Sequence[LostUnit], documents: Mapping[str, Document]) -> str:
+    unit = next(unit for unit in units if unit.new is not None and not unit.displaced)
     if unit.verdict is Verdict.REVERTED and unit.old is not None:
-        return f", which has `{_cut(unit.old.text)}` again"
+        return f", which has `{_cut(_said(unit.old, documents['base']))}` again"
     if unit.verdict is Verdict.PARTLY and unit.merged is not None:
-        return f", which has `{_cut(unit.merged.text)}`, the value of neither side"
+        return f", which has `{_cut(_said(unit.merged, documents['merged']))}`, the value of neither side"
     return ""
 
 
-def _quote(unit: Unit | None, kind: str) -> str:
-    if unit is None:
-        return ""
-    if kind == "data" and unit.label and unit.label != unit.text:
+def quoted(units: Sequence[Unit], source: Document) -> str:
+    """Units as a message names them, equal ones once and not more than a few.
+
+    Arguments:
+        source: the document that they are units of.
+    """
+    return _listed(list(dict.fromkeys(_quote(unit, source) for unit in units)))
+
+
+def _quote(unit: Unit, source: Document) -> str:
+    if source.kind == "data" and unit.label and unit.label != unit.text:
         return f"`{unit.label}: {_cut(unit.text)}`"
-    return f"`{_cut(unit.text)}`"
+    return f"`{_cut(_said(unit, source))}`"
+
+
+def _said(unit: Unit, source: Document) -> str:
+    """What a unit says: a statement of code as its file spells it."""
+    if source.kind != "code" or unit.line > len(source.lines):
+        return unit.text
+    return " ".join(" ".join(source.lines[unit.line - 1 : unit.end_line]).split())
 
 
 def _cut(text: str) -> str:
@@ -218,10 +244,18 @@ def _file_message(whole: WholeFile, by: Origin | None) -> str:
         return f"the executable bit that {owner} changed on {path} is as in the base again"
     if whole.what != "file":
         return f"{path}: the {whole.what} that {owner} changed is the base's again"
+    if whole.twin:
+        return f"{path} is in merged beside {whole.twin}, to which {owner} had renamed it"
     if whole.verdict is Verdict.REVIVED:
         return f"{path}, which {owner} deleted, is back"
+    if whole.verdict is Verdict.SUPERSEDED and whole.side is not None and whole.places.of(whole.side.value) is None:
+        return f"{path}, which {owner} deleted, is in merged: {whole.side.other.value} had changed it"
     had = "kept" if whole.side is None else "added" if whole.places.base is None else "changed"
     gone = f"{path}, which {owner} {had}, is not in merged"
+    if whole.successor:
+        return f"{gone}: {whole.successor} is"
+    if whole.verdict is Verdict.SUPERSEDED and whole.side is not None:
+        return f"{gone}: {whole.side.other.value} deleted it" + (f" in {_commit(by)}" if by else "")
     return gone + (f": {whole.side.other.value} deleted it in {_commit(by)}" if by and whole.side else "")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from guard.checks.contract import CheckContext, CheckResult
 from guard.checks.returned import returned_text
+from guard.checks.text_doubles import doubled
 from guard.checks.text_findings import finding_of_file, finding_of_text, one_side_taken, taken_whole
 from guard.config import Config
+from guard.documents.kinds import is_python
 from guard.globs import path_matches
 from guard.judge.text_changes import LostUnit
 from guard.judge.text_files import EditOutcome, FileJudge, TextFile, Unread, WholeFile
@@ -15,32 +17,76 @@ from guard.model import Finding, Outcome, Side, Status, Survival, Verdict
 from guard.provenance.text_attribution import LostText, attribute_text, file_history
 from guard.sync.trees import FourTrees
 
-PYTHON = (".py", ".pyi")
+_TELLING_LINE = 12  # characters; a shorter line stands in many files
 
 
 def check_textual(context: CheckContext) -> CheckResult:
     """Judge every file of a sync that is not Python and is not as git merged it."""
-    trees, sync = context.trees, context.trees.sync
+    trees = context.trees
     paths, golden = looked_at(trees, context.config)
-    fates = [fate for fate in judged(trees, paths, FileJudge.of(trees)) if not _is_of_the_judge(fate)]
-    files = [fate for fate in fates if isinstance(fate, TextFile)]
+    fates = [fate for fate in judged(trees, paths, FileJudge.of(trees)) if not _is_of_the_judge(trees, fate)]
     context.progress("asking history about lost text")
-    told = list(told_of(trees, files))
-    findings = [found for _, found in told] + returned_text(told)
-    for fate in fates:
-        if isinstance(fate, WholeFile) and fate.verdict is not Verdict.SUPERSEDED:
-            behind, by = file_history(trees.repository, sync, fate)
-            findings.append(finding_of_file(fate, behind, by))
-    findings.extend(one_side_taken(trees, files))
+    files = [fate for fate in fates if isinstance(fate, TextFile)]
+    findings = _told(trees, fates)
+    findings.extend(doubled(trees, context.config))
     outcomes = [Outcome("textual", Status.SKIPPED, f.reason, 0.0, f.path) for f in fates if isinstance(f, Unread)]
     if golden:
         outcomes.append(Outcome("textual", Status.SKIPPED, "policy", 0.0, f"{len(golden)} golden values or lock files"))
     return CheckResult(tuple(findings), tuple(outcomes), survival=tuple(_survival(files)))
 
 
+def judged_by_lines(trees: FourTrees, paths: Sequence[str]) -> tuple[list[Finding], tuple[Survival, ...]]:
+    """Judge Python files that cannot be read as Python by their lines and indentation, as a script.
+
+    Arguments:
+        paths: of such files; what the textual check tells of files that are there or not is left out.
+    """
+    fates = list(judged(trees, paths, FileJudge.of(trees)))
+    kept = [fate for fate in fates if not (isinstance(fate, WholeFile) and _is_told_as_whole(trees, fate))]
+    return _told(trees, kept), tuple(_survival(fate for fate in fates if isinstance(fate, TextFile)))
+
+
+def _is_told_as_whole(trees: FourTrees, whole: WholeFile) -> bool:
+    """Whether the textual check tells of a Python file's presence, mode or kind."""
+    return _is_more_than_text(trees, whole.places.shown) and not _is_of_the_judge(trees, whole)
+
+
+def _carried(trees: FourTrees, whole: WholeFile) -> bool:
+    """Whether what a side changed in a Python file that the other one deleted stands, half of it, in other files."""
+    path, side = whole.places.shown, whole.side
+    if (
+        side is None
+        or whole.verdict is not Verdict.SUPERSEDED
+        or whole.places.merged
+        or not is_python(path, stubs=True)
+    ):
+        return False
+    forms = [trees.blob("base", whole.places.base or path), trees.blob(side.value, whole.places.of(side.value) or path)]
+    base, made = ({line.strip() for line in (blob or b"").split(b"\n")} for blob in forms)
+    added = {line for line in made - base if len(line) >= _TELLING_LINE}
+    found: set[bytes] = set()
+    for other in trees.touched:
+        entry = trees.merged.get(other)
+        if entry is not None and entry.kind == "file" and is_python(other, stubs=True):
+            found.update(added.intersection(line.strip() for line in trees.read(entry.sha).split(b"\n")))
+    return len(found) * 2 >= len(added)
+
+
+def _told(trees: FourTrees, fates: Sequence[EditOutcome]) -> list[Finding]:
+    files = [fate for fate in fates if isinstance(fate, TextFile)]
+    told = list(told_of(trees, files))
+    findings = [found for _, found in told] + returned_text(told)
+    for fate in fates:
+        if isinstance(fate, WholeFile) and not _carried(trees, fate):
+            behind, by = file_history(trees.repository, trees.sync, fate)
+            findings.append(finding_of_file(fate, behind, by))
+    findings.extend(one_side_taken(trees, files))
+    return findings
+
+
 def looked_at(trees: FourTrees, config: Config) -> tuple[list[str], list[str]]:
     """Paths to judge, and those that the configuration calls golden values or lock files."""
-    looked = [path for path in trees.resolved if not path.endswith(PYTHON) or _is_more_than_text(trees, path)]
+    looked = [path for path in trees.resolved if not is_python(path, stubs=True) or _is_more_than_text(trees, path)]
     looked = sorted({*looked, *_modes_back(trees)})
     golden = [path for path in looked if path_matches(path, config.golden)]
     return [path for path in looked if path not in set(golden)], golden
@@ -76,8 +122,10 @@ def told_of(trees: FourTrees, files: list[TextFile]) -> Iterator[tuple[LostText,
 
 
 def _is_more_than_text(trees: FourTrees, path: str) -> bool:
-    """Whether a Python file has a mode or a kind (symbolic link, submodule) that one of the trees has changed."""
+    """Whether a Python file was deleted in one of the trees, or has a mode or kind that one of them changed."""
     found = [tree.get(path) for tree in (trees.base, trees.ours, trees.theirs, trees.merged)]
+    if found[0] is not None and None in found:
+        return True
     return len({entry.mode for entry in found if entry is not None}) > 1 or any(
         entry is not None and entry.kind != "file" for entry in found
     )
@@ -93,11 +141,16 @@ def _modes_back(trees: FourTrees) -> Iterator[str]:
                 yield path
 
 
-def _is_of_the_judge(fate: EditOutcome) -> bool:
-    """Whether the judge of Python files tells of this."""
-    if isinstance(fate, Unread):
+def _is_of_the_judge(trees: FourTrees, fate: EditOutcome) -> bool:
+    """Whether the judge of Python files tells of this: not of a file one side deleted and the other went on with."""
+    path = fate.path if isinstance(fate, Unread) else fate.places.shown
+    if isinstance(fate, Unread) or not is_python(path, stubs=True):
         return False
-    return fate.places.shown.endswith(PYTHON) and (isinstance(fate, TextFile) or fate.what == "file")
+    if isinstance(fate, TextFile):
+        return True
+    both_gone = fate.verdict is Verdict.LOST and fate.side is None
+    twin = fate.twin and trees.base.get(path) != (trees.ours if fate.side is Side.THEIRS else trees.theirs).get(path)
+    return fate.what == "file" and not both_gone and fate.verdict is not Verdict.SUPERSEDED and not twin
 
 
 def _split(part: LostText, later: set[tuple[object, ...]] | None) -> Iterator[tuple[LostText, bool]]:

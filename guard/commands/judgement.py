@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 FAMILIES: dict[str, tuple[str, ...]] = {
     "lost": ("GRD2",),
-    "textual": ("GRD2",),
+    "textual": ("GRD2", "GRD309"),
     "broken": ("GRD3",),
     "policy": ("GRD4",),
     "pins": ("GRD5",),

@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from guard.documents.directives import directive
 from guard.documents.units import MAXIMUM_UNITS, Unit
 
 _MAXIMUM_DEPTH = 100
@@ -59,6 +60,10 @@ def data_units(kind: str, text: str) -> tuple[Unit, ...] | None:
                 return None
     except (_NotReadableError, ValueError, RecursionError, yaml.YAMLError):
         return None
+    if kind != "json":
+        for number, line in enumerate(text.split("\n"), 1):
+            if "#" in line and (acted := directive(line)):
+                units.append(Unit("", acted, "", number, number))
     return tuple(units)
 
 

@@ -12,6 +12,8 @@ from guard.documents.kinds import kind_of
 MAXIMUM_BYTES = 4_000_000
 MAXIMUM_UNITS = 60_000
 
+Key = tuple[str, str, str]  # scope, text and block of a unit
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -22,6 +24,7 @@ class Unit:
         text: what it says, with white space normalised.
         label: its own name, if it has one (the last key).
         line, end_line: first and last line, 1-based.
+        block: the conditions and loops of the scope that it stands in, where nesting counts.
     """
 
     scope: str
@@ -29,11 +32,12 @@ class Unit:
     label: str
     line: int
     end_line: int
+    block: str = ""
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> Key:
         """What makes two units of two trees the same one."""
-        return self.scope, self.text
+        return self.scope, self.text, self.block
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +45,18 @@ class Document:
     """The units of one file.
 
     Attributes:
-        kind: `data` (JSON, YAML, TOML), `prose`, `code` or `lines`.
+        kind: `data` (JSON, YAML, TOML), `prose`, `code` (C-like), `script` or `lines`.
         lines: its text by line, without line ends.
     """
 
     kind: str
     units: tuple[Unit, ...]
     lines: tuple[str, ...]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of its units counts."""
+        return self.kind in {"code", "script"}
 
 
 def is_binary(data: bytes) -> bool:
@@ -63,8 +72,10 @@ def document(path: str, data: bytes, kind: str | None = None) -> Document:
         data: its bytes; what is no UTF-8 is kept byte by byte.
         kind: read it in this way instead (`lines` always works), so that all trees are read alike.
     """
+    from guard.documents.c_like import code_units
     from guard.documents.data import data_units
-    from guard.documents.layout import code_units, line_units, prose_units
+    from guard.documents.lines import indented_units, line_units, script_units
+    from guard.documents.prose import prose_units
 
     text = data.decode("utf-8-sig", "surrogateescape").replace("\r\n", "\n").replace("\r", "\n")
     lines = tuple(text.split("\n"))
@@ -73,6 +84,8 @@ def document(path: str, data: bytes, kind: str | None = None) -> Document:
         units = data_units(wanted, text)
         if units is not None:
             return Document("data", units, lines)
-        wanted = "lines"
-    reader = {"prose": prose_units, "code": code_units}.get(wanted, line_units)
-    return Document(wanted if wanted in {"prose", "code"} else "lines", tuple(reader(text)), lines)
+    readers = {"prose": prose_units, "code": code_units, "script": script_units, "python": indented_units}
+    readers["stub"] = indented_units
+    wanted = wanted if wanted in readers else "lines"
+    as_kind = "script" if readers.get(wanted) is indented_units else wanted
+    return Document(as_kind, tuple(readers.get(wanted, line_units)(text)), lines)

@@ -22,10 +22,15 @@ SMALLEST_SHARE = 1_000_000  # bytes of source that are worth a process of their 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All judged changes of a sync, and what could not be judged."""
+    """All judged changes of a sync, and what could not be judged.
+
+    Attributes:
+        unread: Python files of which some tree's version could not be read as Python.
+    """
 
     changes: tuple[JudgedChange, ...]
     outcomes: tuple[Outcome, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def looked_at(trees: FourTrees) -> list[str]:
@@ -117,9 +122,10 @@ def _judge_sync(trees: FourTrees, jobs: int, only: Container[str] | None) -> Jud
     done = dict(zip(order, in_processes(work, order, shares), strict=True))
     changes, outcomes = [], []
     for found, told in (done[path] for path in paths):
-        changes += found
+        changes += found or []
         outcomes += told
-    return Judgement(tuple(changes), tuple(outcomes))
+    unread = tuple(path for path in paths if done[path][0] is None)
+    return Judgement(tuple(changes), tuple(outcomes), unread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +134,7 @@ class _Work:
     elsewhere: DefinitionIndex
     clean: frozenset[str] = frozenset()
 
-    def __call__(self, path: str) -> tuple[list[JudgedChange], list[Outcome]]:
+    def __call__(self, path: str) -> tuple[list[JudgedChange] | None, list[Outcome]]:
         forms, outcomes = {}, []
         parsed: dict[str, SourceFile] = {}
         memo = ParseMemo()
@@ -143,7 +149,7 @@ class _Work:
                     parsed[entry.sha] = parse(self.trees.read(entry.sha), memo, lenient=True)
             except NotAnalysedError as refused:
                 outcomes.append(Outcome("lost", Status.SKIPPED, f"{tree}: {refused.reason}", 0.0, path))
-                return [], outcomes
+                return None, outcomes
             forms[tree] = parsed[entry.sha]
             if forms[tree].unread:
                 outcomes.append(Outcome("lost", Status.SKIPPED, f"{tree}: {_as_text(forms[tree].unread)}", 0.0, path))

@@ -37,10 +37,12 @@ def runs(before: Document, after: Document, data: bool) -> Iterator[tuple[int, i
             yield start, end, first, last
 
 
-def matcher(before: Document, after: Document, data: bool) -> SequenceMatcher[Name]:
+def matcher(before: Document, after: Document, data: bool) -> SequenceMatcher[tuple[str, ...]]:
     """The alignment of two documents' units, exact where they are not too long for it."""
-    one = [unit.key if data else name_of(unit) for unit in before.units]
-    other = [unit.key if data else name_of(unit) for unit in after.units]
+    one, other = (
+        [unit.key if data else (unit.label, unit.text, unit.block) for unit in source.units]
+        for source in (before, after)
+    )
     often = Counter(other)
     # The exact alignment visits each pair of equal units.
     work = sum(count * often[name] for name, count in Counter(one).items())

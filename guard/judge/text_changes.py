@@ -7,15 +7,18 @@ holds a new one elsewhere. A unit that a side took out is back when merged holds
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from guard.documents.units import Document, Unit
+from guard.documents.units import Document, Key, Unit
 from guard.judge.text_alignment import ALIKE, Name, matcher, name_of, pairs_of, ratio, runs
+from guard.judge.text_order import moved_back
 from guard.model import Side, Verdict
 
 INTEGRATED = 0.75  # at least this similar: someone fitted the unit in by hand
 TOUCHED = 0.2  # at least this part of a deleted run changed by the other side: it went on with that text
+
+Moved = Callable[[Side], Mapping[Name, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,11 @@ class LostUnit:
     line: int
     hunk: int
     key: tuple[int, int] = (-1, -1)
+
+    @property
+    def displaced(self) -> bool:
+        """Whether it is there, and only its place is not the side's."""
+        return self.new is not None and self.old is not None and self.new.text == self.old.text
 
     @property
     def unit(self) -> Unit:
@@ -70,7 +78,7 @@ class _Form:
     """One tree's document with its counts."""
 
     document: Document
-    counts: Counter[Name] = field(default_factory=Counter)
+    counts: Counter[Key] = field(default_factory=Counter)
     names: Counter[Name] = field(default_factory=Counter)
     by_scope: dict[str, list[Unit]] = field(default_factory=lambda: defaultdict(list))
 
@@ -87,16 +95,18 @@ def judge_documents(
     theirs: Document,
     merged: Document,
     elsewhere: Mapping[Name, int] | None = None,
+    moved: Moved = lambda _side: {},
 ) -> dict[Side, SideVerdicts]:
     """Judge one file. All four are read in the same way (`document(path, data, kind)`).
 
     Arguments:
         elsewhere: how many units of a (label, text) other files of merged hold that neither side has there.
+        moved: how many of them a side put into files that the base does not have.
     """
     forms = {name: _Form(doc) for name, doc in (("base", base), ("ours", ours), ("theirs", theirs), ("merged", merged))}
     surplus = _surplus(forms)
     surplus.update(elsewhere or {})
-    return {side: _SideJudge(forms, side, Counter(surplus)).verdicts() for side in Side}
+    return {side: _SideJudge(forms, side, Counter(surplus), moved).verdicts() for side in Side}
 
 
 def units_apart(document: Document, parents: Sequence[Document]) -> Counter[Name]:
@@ -109,20 +119,22 @@ def units_apart(document: Document, parents: Sequence[Document]) -> Counter[Name
 
 
 class _SideJudge:
-    def __init__(self, forms: Mapping[str, _Form], side: Side, surplus: Counter[Name]) -> None:
+    def __init__(self, forms: Mapping[str, _Form], side: Side, surplus: Counter[Name], moved: Moved) -> None:
         self.base, self.merged = forms["base"], forms["merged"]
         self.made, self.other = forms[side.value], forms[side.other.value]
-        self.side, self.surplus = side, surplus
+        self.side, self.surplus, self.moved = side, surplus, moved
+        self.forms = forms
         self.data = self.base.document.kind == "data"
         self._standing = self._in_merged()
-        self._merged_lines: dict[Name, int] = {}
+        self._merged_lines: dict[Key, int] = {}
         for item in self.merged.document.units:
             self._merged_lines.setdefault(item.key, item.end_line)
+        self._hunks: list[tuple[int, int, int, int]] = []
         self._other_hunks: list[tuple[int, int, int, int]] = []
         self._other_removed: set[int] = set()
 
     def verdicts(self) -> SideVerdicts:
-        hunks = list(runs(self.base.document, self.made.document, self.data))
+        hunks = self._hunks = list(runs(self.base.document, self.made.document, self.data))
         others = list(runs(self.base.document, self.other.document, self.data))
         self._other_hunks = others
         self._other_removed = {i for start, end, _, _ in others for i in range(start, end)}
@@ -136,11 +148,28 @@ class _SideJudge:
             kept += not any(item.verdict.is_loss for item in found)
             lost.extend(item for item in found if item.verdict is not Verdict.EQUIVALENT)
             fitted.extend(item for item in found if item.verdict is Verdict.EQUIVALENT)
+        displaced = list(self._displaced({item.unit.key for item in lost}))
+        kept -= len({item.hunk for item in displaced} - {item.hunk for item in lost if item.verdict.is_loss})
+        lost.extend(displaced)
         return SideVerdicts(len(hunks), kept, tuple(lost), tuple(fitted))
 
-    def _deficit(self) -> Counter[Name]:
+    def _displaced(self, told: set[Key]) -> Iterator[LostUnit]:
+        """Units that the side moved inside their block and that merged has in their old order."""
+        base, made = self.base.document.units, self.made.document.units
+        if not self.base.document.ordered:
+            return
+        documents = {name: form.document for name, form in self.forms.items()}
+        counts = {name: form.counts for name, form in self.forms.items()}
+        indices = [{unit.key: index for index, unit in enumerate(units)} for units in (base, made)]
+        for key, _ in moved_back(documents, counts, self.side.value, self.side.other.value):
+            if key not in told:
+                i, j = indices[0][key], indices[1][key]
+                hunk = next((n for n, (a, b, c, d) in enumerate(self._hunks) if a <= i < b or c <= j < d), 0)
+                yield self._lost(Verdict.REVERTED, hunk, j, i)
+
+    def _deficit(self) -> Counter[Key]:
         """How many of each unit that the side added merged lacks."""
-        short: Counter[Name] = Counter()
+        short: Counter[Key] = Counter()
         for key, count in self.made.counts.items():
             before, beside = self.base.counts[key], self.other.counts[key]
             if count > before:
@@ -148,9 +177,9 @@ class _SideJudge:
                 short[key] = min(count - before, max(0, expected - self.merged.counts[key]))
         return +short
 
-    def _excess(self) -> Counter[Name]:
+    def _excess(self) -> Counter[Key]:
         """How many of each unit that the side took out merged has all the same."""
-        back: Counter[Name] = Counter()
+        back: Counter[Key] = Counter()
         for key, before in self.base.counts.items():
             count, beside = self.made.counts[key], self.other.counts[key]
             if count < before:
@@ -158,7 +187,7 @@ class _SideJudge:
                 back[key] = min(before - count, max(0, self.merged.counts[key] - expected))
         return +back
 
-    def _choose(self, hunks: list[tuple[int, int, int, int]], deficit: Counter[Name]) -> set[int]:
+    def _choose(self, hunks: list[tuple[int, int, int, int]], deficit: Counter[Key]) -> set[int]:
         """Which of several equal units that the side added are missing: first those that merged lacks in that place."""
         added = [j for _, _, first, last in hunks for j in range(first, last)]
         chosen = set()
@@ -173,7 +202,7 @@ class _SideJudge:
         return chosen
 
     def _judge(
-        self, number: int, hunk: tuple[int, int, int, int], missing: set[int], excess: Counter[Name]
+        self, number: int, hunk: tuple[int, int, int, int], missing: set[int], excess: Counter[Key]
     ) -> Iterator[LostUnit]:
         start, end, first, last = hunk
         removed = list(range(start, end))
@@ -223,7 +252,8 @@ class _SideJudge:
         if self.data:
             return self.other.counts[unit.key] < self.base.counts[unit.key]
         name = name_of(unit)
-        return index in self._other_removed and self.other.names[name] < self.base.names[name]
+        took = index in self._other_removed and self.other.names[name] < self.base.names[name]
+        return took and not self.moved(self.side.other).get(name)
 
     def _integrated(self, unit: Unit) -> bool:
         """Whether merged has a unit of its own that someone made from this one."""
@@ -309,7 +339,7 @@ def _surplus(forms: Mapping[str, _Form]) -> Counter[Name]:
     """Units of merged, by (label, text), that stand in a scope where nobody put them."""
     found: Counter[Name] = Counter()
     merged = forms["merged"]
-    seen: set[Name] = set()
+    seen: set[Key] = set()
     for unit in merged.document.units:
         if unit.key not in seen:
             seen.add(unit.key)

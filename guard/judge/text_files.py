@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from guard.documents.kinds import is_python
 from guard.documents.units import MAXIMUM_BYTES, MAXIMUM_UNITS, Document, document, is_binary
 from guard.git import Entry
-from guard.judge.text_alignment import Name
+from guard.judge.text_alignment import Name, name_of
 from guard.judge.text_changes import SideVerdicts, judge_documents, units_apart
 from guard.model import Side, Verdict
 from guard.sync.renames import Renames
 from guard.sync.trees import TREES, FourTrees
 
 EMPTY = Document("lines", (), ())
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +52,16 @@ class WholeFile:
         side: whose work it is; None where both sides have it and merged has not.
         verdict: lost, reverted, revived, or superseded.
         what: `file`, `mode`, or the kind of an entry whose content is no text.
+        twin: where merged has the file that the side renamed this one to, and this one beside it.
+        successor: a file of merged that differs from this one in its version only.
     """
 
     places: Places
     side: Side | None
     verdict: Verdict
     what: str = "file"
+    twin: str = ""
+    successor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,8 @@ class FileJudge:
     trees: FourTrees
     renames: Renames
     merged: Mapping[str, Entry] = field(default_factory=dict)
+    _by_shape: dict[str, list[str]] = field(default_factory=dict)
+    _moved_units: dict[Side, Counter[Name]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, trees: FourTrees, merged: Mapping[str, Entry] | None = None) -> FileJudge:
@@ -115,10 +124,14 @@ class FileJudge:
         places = self.places(path)
         base, ours, theirs, merged = (self._entry(tree, places.of(tree)) for tree in TREES)
         if merged is None:
-            yield from self._gone(places, base, ours, theirs)
+            yield from self._gone(places, base, ours, theirs, elsewhere)
+            return
+        twin = self._twin(places)
+        if twin is not None:
+            yield twin
             return
         if base is not None and (ours is None or theirs is None):
-            yield from self._returned(places, base, ours, theirs, merged)
+            yield from self._returned(places, base, ours, theirs)
             return
         present = [entry for entry in (base, ours, theirs, merged) if entry is not None]
         yield from _mode(places, base, ours, theirs, merged)
@@ -128,7 +141,11 @@ class FileJudge:
         if kind is not None:
             yield from _opaque(places, kind, base, ours, theirs, merged)
         else:
-            yield self._text(places, elsewhere)
+            judged = self._text(places, elsewhere)
+            if isinstance(judged, Unread):  # at least which of the four contents it is can be told
+                yield from _opaque(places, judged.reason, base, ours, theirs, merged)
+            else:
+                yield judged
 
     def units_elsewhere(self, paths: Iterator[str]) -> Counter[Name]:
         """Units that merged holds in these files beyond what either side has there: where a text may have moved to."""
@@ -173,27 +190,81 @@ class FileJudge:
         return next((path for path in fresh if PurePosixPath(path).name in tails), None)
 
     def _gone(
-        self, places: Places, base: Entry | None, ours: Entry | None, theirs: Entry | None
+        self,
+        places: Places,
+        base: Entry | None,
+        ours: Entry | None,
+        theirs: Entry | None,
+        elsewhere: Mapping[Name, int] | None,
     ) -> Iterator[EditOutcome]:
+        successor = self._successor(places.shown)
         if base is None:
             side = Side.OURS if ours is not None else Side.THEIRS
-            yield WholeFile(places, side, Verdict.LOST)
+            yield WholeFile(places, side, Verdict.LOST, successor=successor)
         elif ours is not None and theirs is not None:
             changed = [side for side, entry in ((Side.OURS, ours), (Side.THEIRS, theirs)) if entry != base]
-            yield WholeFile(places, changed[0] if changed else None, Verdict.LOST)
+            yield WholeFile(places, changed[0] if changed else None, Verdict.LOST, successor=successor)
         elif ours is not None or theirs is not None:
             side, entry = (Side.OURS, ours) if ours is not None else (Side.THEIRS, theirs)
             if entry is not None and entry.sha != base.sha:
-                yield WholeFile(places, side, Verdict.SUPERSEDED)
+                yield from self._deleted_by_other(places, side, entry, elsewhere)
 
-    def _returned(
-        self, places: Places, base: Entry, ours: Entry | None, theirs: Entry | None, merged: Entry
+    def _deleted_by_other(
+        self, places: Places, side: Side, entry: Entry, elsewhere: Mapping[Name, int] | None
     ) -> Iterator[EditOutcome]:
+        """A file that one side changed and the other deleted, and merged lacks: its text may stand in other files."""
+        if entry.kind == "file" and not is_binary(self.trees.read(entry.sha)):
+            judged = self._text(places, elsewhere)
+            if isinstance(judged, TextFile):
+                lost = judged.verdicts[side].lost
+                if any(unit.verdict.is_loss for unit in lost):
+                    yield judged
+                    return
+                if not lost:
+                    return
+        yield WholeFile(places, side, Verdict.SUPERSEDED)
+
+    def _returned(self, places: Places, base: Entry, ours: Entry | None, theirs: Entry | None) -> Iterator[EditOutcome]:
         side = Side.OURS if ours is None else Side.THEIRS
         kept = theirs if ours is None else ours
         contested = kept is not None and kept.sha != base.sha
         yield WholeFile(places, side, Verdict.SUPERSEDED if contested else Verdict.REVIVED)
-        del merged
+
+    def _twin(self, places: Places) -> WholeFile | None:
+        """The old file that merged has beside the one that a side renamed it to."""
+        if places.base is None or places.merged != places.base:
+            return None
+        for side in Side:
+            name = places.of(side.value)
+            if name not in (None, places.base) and name in self.merged:
+                return WholeFile(places, side, Verdict.REVIVED, twin=name)
+        return None
+
+    def _successor(self, path: str) -> str:
+        """The file of merged that is a later version of this one by its path (`fonts/3.11.1/` for `fonts/3.10.1/`)."""
+        if not _VERSION.search(path):
+            return ""
+        if not self._by_shape:
+            for name in self.merged:
+                if _VERSION.search(name):
+                    self._by_shape.setdefault(_VERSION.sub("0", name), []).append(name)
+        later = [name for name in self._by_shape.get(_VERSION.sub("0", path), ()) if _version(name) > _version(path)]
+        return max(later, key=_version, default="")
+
+    def moved_by(self, side: Side) -> Mapping[Name, int]:
+        """Units of the new files of a side: what it took out of an old file may have gone there."""
+        if side not in self._moved_units:
+            found: Counter[Name] = Counter()
+            tree = self.trees.ours if side is Side.OURS else self.trees.theirs
+            for path in self.trees.changed_by(side.value):
+                entry = tree.get(path)
+                if path in self.trees.base or entry is None or entry.kind != "file" or is_python(path, stubs=True):
+                    continue
+                data = self.trees.read(entry.sha)
+                if len(data) <= MAXIMUM_BYTES and not is_binary(data):
+                    found.update(name_of(unit) for unit in document(path, data).units)
+            self._moved_units[side] = found
+        return self._moved_units[side]
 
     def _text(self, places: Places, elsewhere: Mapping[Name, int] | None) -> EditOutcome:
         documents, data = {}, {}
@@ -202,7 +273,7 @@ class FileJudge:
             data[tree] = self.trees.read(entry.sha) if entry is not None else None
         largest = max((len(blob) for blob in data.values() if blob is not None), default=0)
         if largest > MAXIMUM_BYTES:
-            return Unread(places.shown, f"too large to compare ({largest:,} bytes)")
+            return Unread(places.shown, f"file too large to compare by its text ({largest:,} bytes)")
         for kind in (None, "lines"):
             documents = {
                 tree: EMPTY if blob is None else document(places.of(tree) or places.shown, blob, kind)
@@ -211,13 +282,17 @@ class FileJudge:
             if len({item.kind for item in documents.values() if item is not EMPTY}) <= 1:
                 break
         if any(len(item.units) > MAXIMUM_UNITS for item in documents.values()):
-            return Unread(places.shown, "too long to compare")
+            return Unread(places.shown, "file too long to compare by its text")
         read = next((item.kind for item in documents.values() if item is not EMPTY), "lines")
         documents = {tree: Document(read, item.units, item.lines) for tree, item in documents.items()}
         verdicts = judge_documents(
-            documents["base"], documents["ours"], documents["theirs"], documents["merged"], elsewhere
+            documents["base"], documents["ours"], documents["theirs"], documents["merged"], elsewhere, self.moved_by
         )
         return TextFile(places, documents, verdicts)
+
+
+def _version(path: str) -> list[tuple[int, ...]]:
+    return [tuple(map(int, found.split("."))) for found in _VERSION.findall(path)]
 
 
 def _mode(

@@ -190,7 +190,7 @@ def _place(edit: TextEdit, now: Document, places: dict[Key, int]) -> int:
     order = sorted(edit.weights, key=lambda key: -edit.weights[key])
     if places:
         return next((places[key] for key in order if key in places), 1)
-    lines: dict[tuple[str, str], int] = {}
+    lines: dict[tuple[str, str, str], int] = {}
     for unit in now.units:
         lines.setdefault(unit.key, unit.line)
     wanted = (edit.after.units[key[1]].key for key in order if key[1] >= 0)

@@ -175,9 +175,178 @@ def test_lost_and_revived_files(told: Any) -> None:
     assert {f["code"] for f in found} == {"GRD206"}
 
 
-def test_a_file_that_the_other_side_deleted_is_no_loss(told: Any) -> None:
-    base = {"a.yaml": "a: 1\n", "k": "k\n"}
-    assert told(base, {"a.yaml": "a: 2\n", "k": "k\n"}, {"k": "k2\n"}, {"k": "k2\n"}) == []
+@pytest.mark.parametrize("path", ["a.yaml", "ci/template.j2", "m.py", "k.cu", "a.md"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_file_that_one_side_edited_and_the_other_deleted(told: Any, path: str, swapped: bool) -> None:
+    """Either way the merge settles it, one side's work is undone, and the finding says which commit meets it."""
+    base: Files = {path: "value = 1\n", "k": "k\n"}
+    edits, deletes = {**base, path: "value = compute(2, 3)\n"}, {"k": "k2\n"}
+    ours, theirs = (deletes, edits) if swapped else (edits, deletes)
+    side, other = ("theirs", "ours") if swapped else ("ours", "theirs")
+    commit = "#11" if swapped else "#22"
+    (found,) = told(base, ours, theirs, {"k": "k2\n"})
+    assert (found["path"], found["severity"], found["lost_side"]) == (path, "warning", side)
+    gone = f"{path}, which {side} changed, is not in merged: {other} deleted it in {commit}"
+    assert found["message"].startswith(gone)
+    (found,) = told(base, ours, theirs, {"k": "k2\n", path: edits[path]})
+    assert (found["path"], found["severity"], found["lost_side"]) == (path, "warning", other)
+    assert found["message"].startswith(f"{path}, which {other} deleted, is in merged: {side} had changed it")
+
+
+@pytest.mark.parametrize("path", ["a/m.py", "k.cu", "a.md"])
+def test_what_stands_in_the_file_that_it_moved_to_is_no_loss(told: Any, path: str) -> None:
+    other = path.replace("a.", "b.").replace("m.", "n.").replace("k.", "l.")
+    line = "int value_{0} = start_{0};\n" if path == "k.cu" else "value_{0} = start_{0}\n\n"
+    text = "".join(line.format(n) for n in range(9))
+    edited = text.replace("= start_3", "= other_start_3")
+    base = {path: text}
+    assert told(base, {path: edited}, {other: "x = 1;\n\n" + text}, {other: "x = 1;\n\n" + edited}) == []
+
+
+@pytest.mark.parametrize("path", ["m.py", "conf/a.yaml", "k.cu", "a.md", "a.bin"])
+def test_a_file_that_neither_side_touched_and_merged_lacks(told: Any, path: str) -> None:
+    text = "\0\1" if path == "a.bin" else "value = 1\n"
+    base = {path: text, "k": "1\n"}
+    (found,) = told(base, base, {**base, "k": "2\n"}, {"k": "2\n"})
+    assert (found["code"], found["severity"], found["path"], found["lost_side"]) == ("GRD206", "error", path, None)
+
+
+def test_an_asset_with_a_later_version_is_stale(told: Any) -> None:
+    base = {"fonts/3.10.1/icons.woff2": "\0old", "k": "1\n"}
+    sides = {**base, "k": "2\n"}
+    newer = {"fonts/3.11.0/icons.woff2": "\0new"}
+    (found,) = told(base, {**base, **newer}, sides, {**newer, "k": "2\n"}, notes=True)
+    assert found["severity"] == "note"
+    assert found["message"].endswith("is not in merged: fonts/3.11.0/icons.woff2 is")
+    older = {"fonts/3.9.0/icons.woff2": "\0new"}
+    (found,) = told(base, {**base, **older}, sides, {**older, "k": "2\n"})
+    assert found["severity"] == "error"
+
+
+@pytest.mark.parametrize("path", ["old.yaml", "old.py", "old.cu", "old.md"])
+def test_a_renamed_file_kept_beside_its_twin(told: Any, path: str) -> None:
+    text = "".join(f"key_{n} = value_{n}\n" for n in range(20))
+    renamed, edited = "new/" + path, text.replace("value_7", "other_7")
+    merged = {path: edited, renamed: text}
+    (found,) = (f for f in told({path: text}, {renamed: text}, {path: edited}, merged) if f["code"] == "GRD206")
+    assert (found["path"], found["severity"], found["lost_side"]) == (path, "warning", "ours")
+    assert found["message"].startswith(f"{path} is in merged beside {renamed}, to which ours had renamed it")
+
+
+SWAPPED = {
+    "k.cu": ("void f() {\n  first(1);\n  second(2);\n  third(3);\n}\n", "  second(2);\n", "  first(1);\n"),
+    "run.sh": ("setup() {\n  first 1\n  second 2\n  third 3\n}\n", "  second 2\n", "  first 1\n"),
+    "Dockerfile": ("FROM a AS b\nRUN one\nCOPY x y\nRUN two\n", "COPY x y\n", "RUN one\n"),
+    "CMakeLists.txt": ("project(x)\nset(A 1)\ninclude(b.cmake)\n", "include(b.cmake)\n", "set(A 1)\n"),
+}
+
+
+@pytest.mark.parametrize("path", SWAPPED)
+def test_an_order_that_went_back(told: Any, path: str) -> None:
+    base, later, earlier = SWAPPED[path]
+    ours = base.replace(earlier + later, later + earlier)
+    theirs = {path: base, "n": "2\n"}
+    (found,) = told({path: base, "n": "1\n"}, {path: ours, "n": "1\n"}, theirs, theirs)
+    assert (found["lost_side"], found["verdict"]) == ("ours", "reverted")
+    assert "which ours had moved, is in its old place again" in found["message"]
+    assert told({path: base, "n": "1\n"}, {path: ours, "n": "1\n"}, theirs, {path: ours, "n": "2\n"}) == []
+    moved_by_theirs = {path: base.replace(earlier, "").rstrip("\n") + "\n" + earlier, "n": "2\n"}
+    assert told({path: base, "n": "1\n"}, {path: ours, "n": "1\n"}, moved_by_theirs, moved_by_theirs) == []
+
+
+NESTED = {
+    "k.cu": ("void g() {\n  for (;;) {\n    work();\n  }\n  done();\n}\n",
+             "void g() {\n  for (;;) {\n    work();\n    done();\n  }\n}\n"),
+    "run.sh": ("if ready; then\n  work\nfi\ndone_now\n", "if ready; then\n  work\n  done_now\nfi\n"),
+    "old.py": (30 * "print 'a'\n" + "if a:\n    work()\ndone_now()\n",
+               30 * "print 'a'\n" + "if a:\n    work()\n    done_now()\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", NESTED)
+@pytest.mark.parametrize("inwards", [True, False])
+def test_a_nesting_that_went_back(told: Any, path: str, inwards: bool) -> None:
+    base, ours = NESTED[path] if inwards else NESTED[path][::-1]
+    theirs = {path: base, "n": "2\n"}
+    (found,) = told({path: base, "n": "1\n"}, {path: ours, "n": "1\n"}, theirs, theirs)
+    assert (found["lost_side"], found["verdict"]) == ("ours", "reverted")
+    assert "which ours had moved" in found["message"]
+
+
+OLD_PYTHON = {
+    "print": "def f(x):\n" + 30 * "    print 'a', x\n" + "    return x / {}\n",
+    "latin": b"def f(x):\n    say('\xe9')\n    return x / {}\n",
+    "markers": "def f(x):\n" + 30 * "    if x:\n  else\n" + "    return x / {}\n",
+    "template": "def {{{{ name }}}}(x):\n    return x / {}\n",
+}
+
+
+@pytest.mark.parametrize("kind", OLD_PYTHON)
+def test_python_that_cannot_be_read_is_judged_by_its_lines(told: Any, kind: str) -> None:
+    def version(value: bytes) -> bytes:
+        text = OLD_PYTHON[kind]
+        data = text.encode() if isinstance(text, str) else text
+        return data.replace(b"{}", value).replace(b"{{{{", b"{{").replace(b"}}}}", b"}}")
+
+    base: Files = {"old.py": version(b"2"), "k": "1\n"}
+    ours: Files = {"old.py": version(b"4"), "new.py": version(b"8"), "k": "1\n"}
+    found = told(base, ours, {**base, "k": "2\n"}, {**base, "k": "2\n"})
+    assert [(f["path"], f["code"], f["lost_side"], f["severity"]) for f in found] == [
+        ("new.py", "GRD206", "ours", "error"),
+        ("old.py", "GRD208", "ours", "warning"),
+    ]
+    assert told(base, ours, {**base, "k": "2\n"}, {**ours, "k": "2\n"}) == []
+
+
+@pytest.mark.parametrize("path", ["table.py", "table.json", "table.txt"])
+def test_a_file_too_large_for_its_text_is_judged_by_its_content(told: Any, path: str) -> None:
+    base = {path: "x" * 4_100_000, "k": "1\n"}
+    ours, merged = {**base, path: "y" * 4_100_000}, {**base, "k": "2\n"}
+    (found,) = told(base, ours, merged, merged)
+    assert (found["path"], found["lost_side"], found["verdict"]) == (path, "ours", "reverted")
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "added"),
+    [
+        ("k.cu", "void f() {\n  a();\n}\n", "// NOLINT(bugprone-branch-clone)\n"),
+        ("run.sh", "#!/bin/sh\necho $a\n", "# shellcheck disable=SC2086\n"),
+        ("ci.yaml", "a: 1\n", "# yamllint disable-line\n"),
+        ("Dockerfile", "FROM a\n", "# syntax=docker/dockerfile:1\n"),
+        ("p.toml", "a = 1\n", "# taplo: ignore\n"),
+    ],
+)
+def test_a_comment_that_a_tool_acts_on(told: Any, path: str, base: str, added: str) -> None:
+    trees = {path: base, "n": "1\n"}, {path: added + base, "n": "1\n"}, {path: base, "n": "2\n"}
+    (found,) = told(*trees, trees[2], notes=True)
+    assert (found["severity"], found["lost_side"]) == ("note", "ours")
+    plain = {path: "# plain words\n" + base if path != "k.cu" else "// plain words\n" + base, "n": "1\n"}
+    assert told(trees[0], plain, trees[2], trees[2], notes=True) == []
+
+
+DOUBLED = {
+    "Dockerfile": ("FROM a\nRUN base\n", "ARG BUILD_TRITON\nRUN build triton\n"),
+    "CHANGES.md": ("# Changes\n\nText here.\n", "[#123]: https://example.org/123\n"),
+    "ci.yaml": ("steps:\n- one\n", "- run_the_tests\n"),
+    "run.sh": ("python train.py \\\n  --lr 1 \\\n", "  --use-flash-attention \\\n"),
+    "requirements.txt": ("numpy==1.0\n", "transformers==4.2\n"),
+    "k.cpp": ("void f() {\n  a();\n}\n", "int initialise_streams() {\n  return 1;\n}\n"),
+}
+
+
+@pytest.mark.parametrize("path", DOUBLED)
+def test_what_both_sides_brought_and_merged_has_twice(workshop: Workshop, guard: Guard, path: str) -> None:
+    base, added = DOUBLED[path]
+    ours, theirs = {path: base + added, "n": "1\n"}, {path: base + added + "\n", "n": "2\n"}
+
+    def doubles(merged: str) -> list[dict[str, Any]]:
+        make_sync(workshop, {path: base}, ours, theirs, {path: merged, "n": "2\n"})
+        return guard.check("--merge", "HEAD", "--select", "GRD309", folder=workshop.folder).findings()
+
+    (found,) = doubles(base + added + added)
+    assert (found["code"], found["severity"], found["path"]) == ("GRD309", "warning", path)
+    assert added.split("\n")[-2].strip(" -\\}") in found["message"] or "return 1" in found["message"]
+    assert doubles(base + "x y z\n" + added) == []
 
 
 def test_a_file_that_the_resolution_moved_is_not_lost(told: Any) -> None:
@@ -295,3 +464,16 @@ def test_fingerprints_do_not_depend_on_lines(told: Any) -> None:
         (found,) = told({"c.yaml": base}, {"c.yaml": base.replace("8192", "9")}, {"c.yaml": theirs}, {"c.yaml": theirs})
         prints.add(found["fingerprint"])
     assert len(prints) == 1
+
+
+def test_a_kernel_file_that_one_side_cut_in_two(told: Any) -> None:
+    """What ours changed stands in the file that theirs moved it to, or it is lost."""
+    one = "void scale(float* y, int n) {\n  y[0] = y[0] / n;\n  finish(y);\n}\n"
+    other = "void fill(float* y, float value) {\n  y[0] = value;\n  finish(y);\n}\n"
+    fixed = one.replace("/ n", "/ max(n, 1)")
+    base, ours = {"ops.cu": one + "\n" + other}, {"ops.cu": fixed + "\n" + other}
+    theirs = {"ops.cu": other, "scale.cu": one}
+    (found,) = told(base, ours, theirs, theirs)
+    assert (found["lost_side"], found["severity"], found["symbol"]) == ("ours", "warning", "scale")
+    assert "`y[0] = y[0] / max(n, 1);` is not in merged" in found["message"]
+    assert told(base, ours, theirs, {"ops.cu": other, "scale.cu": fixed}) == []
