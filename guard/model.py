@@ -244,6 +244,8 @@ class Cut:
     ep: int = 1
     mbs: int = 1
     etp: int | None = None
+    pp: int = 1
+    vpp: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ class Tier(str, Enum):  # noqa: UP042 - the interpreter with torch may be a 3.10
 
 @dataclass(frozen=True)
 class Cut:
-    """How the global batch is cut: sizes of the groups, and sequences in one micro-batch."""
+    """How the global batch is cut: sizes of the groups, sequences in one micro-batch, model chunks a pipeline stage."""
 
     dp: int = 1
     cp: int = 1
@@ -34,17 +34,21 @@ class Cut:
     ep: int = 1
     mbs: int = 1
     etp: int | None = None
+    pp: int = 1
+    vpp: int | None = None
 
     @property
     def ranks(self) -> int:
         """How many processes the cut needs."""
-        return self.dp * self.cp * self.tp
+        return self.dp * self.cp * self.tp * self.pp
 
     def label(self) -> str:
         """Short name such as `dp2 cp2 mbs1`."""
         sizes = [f"{name}{size}" for name, size in (("dp", self.dp), ("cp", self.cp), ("tp", self.tp)) if size > 1]
         sizes += [f"ep{self.ep}"] if self.ep > 1 else []
         sizes += [f"etp{self.etp}"] if self.etp is not None and self.etp != self.tp else []
+        sizes += [f"pp{self.pp}"] if self.pp > 1 else []
+        sizes += [f"vpp{self.vpp}"] if self.vpp is not None else []
         return " ".join([*sizes, f"mbs{self.mbs}"])
 
 

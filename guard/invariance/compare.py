@@ -49,6 +49,11 @@ def compare(case: Case, cut: Cut, reference: Measured, measured: Measured) -> Co
     if missing or extra or not names:
         which = ", ".join((missing or extra)[:3]) or "nothing"
         return Comparison(None, None, None, None, 0.0, f"the two measurements do not hold the same tensors: {which}")
+    unequal = [name for name in names if reference.tensors[name].shape != measured.tensors[name].shape]
+    if unequal:
+        first, second = (list(side.tensors[unequal[0]].shape) for side in (reference, measured))
+        reason = f"{unequal[0].removeprefix('grad:')} has shape {second}, the reference {first}"
+        return Comparison(None, None, unequal[0], None, 0.0, reason)
     replicas = [(gap, name) for name, gap in measured.apart.items() if name.startswith(case.quantity)]
     apart, divergent = max(replicas, default=(0.0, ""))
     pairs = {name: (reference.tensors[name].double(), measured.tensors[name].double()) for name in names}

@@ -10,14 +10,17 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from guard.invariance.case import Case, Cut
+from guard.invariance.case import Case, Cut, Run
 from guard.invariance.family.registry import all_cases
 from guard.invariance.launch.records import Emit, Launcher, key_of
 from guard.invariance.selection import SelectionError, compile_expression
+
+if TYPE_CHECKING:
+    from guard.invariance.launch.answer import Answer
 
 
 class FatalError(Exception):
@@ -61,8 +64,7 @@ def selected(suite: str, expression: str, names: str = "", ranks: int = 0) -> li
 
 def measure_cases(chosen: list[tuple[Case, Cut]], launcher: Launcher, ranks: int, emit: Emit) -> None:
     """Measure the cases; every one ends in a record."""
-    from guard.invariance.compare import compare
-    from guard.invariance.launch.answer import Answer, Failed, Measured, Skipped
+    from guard.invariance.launch.answer import Answer
 
     references: dict[str, Answer] = {}
     for case, cut in chosen:
@@ -76,20 +78,43 @@ def measure_cases(chosen: list[tuple[Case, Cut]], launcher: Launcher, ranks: int
             emit(record)
             continue
         if reference_run.key not in references:
-            references[reference_run.key] = launcher.measure(reference_run)
+            references[reference_run.key] = _answer(launcher, reference_run)
         reference = references[reference_run.key]
-        answer = launcher.measure(run) if isinstance(reference, Measured) else reference
-        match reference, answer:
-            case Measured(), Measured():
-                found = compare(case, cut, reference, answer)
-                record |= {"status": "ok" if found.same else "differs", "ratio": found.ratio, "rel": found.rel}
-                record |= {"equals": found.equals, "apart": found.apart, "worst": found.worst, "reason": found.reason}
-            case _, Skipped(reason):
-                record |= {"status": "skipped", "reason": reason}
-            case _, Failed(reason):
-                which = "" if isinstance(reference, Measured) else "the reference: "
-                record |= {"status": "failed", "reason": which + reason}
+        record |= _result(case, cut, reference, lambda: _answer(launcher, run))
         emit(record | {"seconds": round(time.monotonic() - started, 3)})
+
+
+def _answer(launcher: Launcher, run: Run) -> Answer:
+    """The measurement; what goes wrong while the answers are put together is this run's failure and no other's."""
+    from guard.invariance.launch.answer import AbandonedError, Failed
+    from guard.invariance.launch.rank_process import describe
+
+    try:
+        return launcher.measure(run)
+    except AbandonedError:
+        raise
+    except Exception as error:
+        return Failed(describe(error))
+
+
+def _result(case: Case, cut: Cut, reference: Answer, measure: Callable[[], Answer]) -> dict[str, Any]:
+    """Status and figures of one case at one cut; the cut is measured only if its reference was."""
+    from guard.invariance.compare import compare
+    from guard.invariance.launch.answer import Failed, Measured, Skipped
+
+    answer = measure() if isinstance(reference, Measured) else reference
+    match reference, answer:
+        case Measured(), Measured():
+            found = compare(case, cut, reference, answer)
+            record: dict[str, Any] = {"ratio": found.ratio, "rel": found.rel, "equals": found.equals}
+            record |= {"apart": found.apart, "worst": found.worst, "reason": found.reason}
+            return {"status": "ok" if found.same else "differs", **record}
+        case _, Skipped(reason):
+            return {"status": "skipped", "reason": reason}
+        case _, Failed(reason):
+            which = "" if isinstance(reference, Measured) else "the reference: "
+            return {"status": "failed", "reason": which + reason}
+    raise AssertionError(answer)
 
 
 @contextlib.contextmanager

@@ -77,7 +77,8 @@ def _row(record: Mapping[str, Any], tree: Tree, case: Case) -> Invariance:
 
 
 def _label(cut: Cut) -> str:
-    sizes = {"dp": cut.dp, "cp": cut.cp, "tp": cut.tp, "ep": cut.ep, "etp": cut.etp or 1}
+    sizes = {"dp": cut.dp, "cp": cut.cp, "tp": cut.tp, "ep": cut.ep, "etp": cut.etp or 1, "pp": cut.pp}
+    sizes["vpp"] = cut.vpp or 1
     return " ".join([*(f"{name}{size}" for name, size in sizes.items() if size > 1), f"mbs{cut.mbs}"])
 
 

@@ -167,7 +167,7 @@ def _invariance(row: Invariance) -> dict[str, Any]:
     return {
         "case": row.case,
         "tree": row.tree,
-        "cut": {**cut, "etp": row.cut.etp},
+        "cut": {**cut, "etp": row.cut.etp, "pp": row.cut.pp, "vpp": row.cut.vpp},
         "status": row.status,
         "ratio": row.ratio,
         "rel": row.rel,

@@ -76,7 +76,7 @@ class RankHandle:
         """Read what is there; the whole answer once it has come, None before, `EOFError` text if the pipe closed."""
         block = os.read(self.pipe, 1 << 20)
         if not block:
-            return ("died", "the rank ended without an answer")
+            return ("died", f"the rank ended without an answer{self.ending()}")
         self.received += block
         if len(self.received) >= 8:
             size = int.from_bytes(self.received[:8], "little")
@@ -85,6 +85,20 @@ class RankHandle:
                 self.received.clear()
                 return answer
         return None
+
+
+    def ending(self, wait: float = 0.5) -> str:
+        """How a process ended that closed its pipe: `: killed by SIGSEGV`, `: exit status 3`; empty if it goes on."""
+        deadline = time.monotonic() + wait
+        while time.monotonic() < deadline:
+            with contextlib.suppress(ChildProcessError):
+                found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                if found is not None:
+                    killed = found.si_code != os.CLD_EXITED
+                    how = signal.Signals(found.si_status).name if killed else str(found.si_status)
+                    return f": killed by {how}" if killed else f": exit status {how}"
+            time.sleep(0.01)
+        return ""
 
 
 def send(pipe: int, answer: tuple[str, Any]) -> None:

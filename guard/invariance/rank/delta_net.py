@@ -68,9 +68,6 @@ def layer(config: Any) -> Any:
     size = HEADS * HEAD_WIDTH
     built.in_proj.weight.sections = (size, size, size, size, HEADS, HEADS)
     built.conv1d.weight.sections = (size, size, size)
-    for parameter in built.parameters():
-        if getattr(parameter, "tensor_model_parallel", False) and getattr(parameter, "partition_dim", -1) < 0:
-            parameter.partition_dim = 0
     return built
 
 

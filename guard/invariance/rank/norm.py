@@ -7,7 +7,8 @@ from typing import Any
 import torch
 
 from guard.invariance.rank import adapt
-from guard.invariance.rank.shard import Shard, layout, number_experts, whole
+from guard.invariance.rank.placement import Placement, place_parameters
+from guard.invariance.rank.shard import Shard, piece_of, whole
 from guard.invariance.rank.step import Model, wrap
 from guard.invariance.rank.tree import UnavailableError, member
 from guard.invariance.rank.world import World
@@ -27,22 +28,15 @@ def optimizer_norm(model: Any) -> torch.Tensor:
     return torch.as_tensor(float(optimizer.get_grad_norm()), dtype=torch.float64)
 
 
-def _fill(world: World, model: torch.nn.Module, cut_by_head: tuple[str, ...]) -> None:
-    """Set `main_grad` of every parameter to its piece of 1, 2, 3, … of norm 1, so that each weighs alike.
-
-    `cut_by_head` names what is sharded without being marked.
-    """
-    for name, parameter in model.named_parameters():
-        _title, axis, index, count = layout(world, name, parameter)
-        if name.endswith(cut_by_head):
-            axis, index, count = 0, world.tp_rank, world.cut.tp
+def _fill(model: torch.nn.Module) -> None:
+    """Set `main_grad` of every parameter to its piece of 1, 2, 3, … of norm 1, so that each weighs alike."""
+    for parameter in model.parameters():
+        place: Placement = parameter.placement
         shape = list(parameter.shape)
-        if axis is not None:
-            shape[axis] *= count
+        if place.axis is not None:
+            shape[place.axis] *= place.count
         full = torch.arange(1, 1 + torch.Size(shape).numel(), dtype=torch.float32).reshape(shape)
-        full /= full.norm()
-        piece = full if axis is None else full.chunk(count, dim=axis)[index]
-        parameter.main_grad.copy_(piece)
+        parameter.main_grad.copy_(piece_of(full / full.norm(), place))
 
 
 def norm(world: World, settings: dict[str, Any]) -> list[Shard]:
@@ -67,9 +61,9 @@ def norm(world: World, settings: dict[str, Any]) -> list[Shard]:
         config = adapt.config(fields)
         model = Model(config, linear=_linear(config), norm=adapt.LayerNorm(config, WIDTH))
     model.to(world.device)
-    number_experts(model)
+    place_parameters(world, model)
     wrapped = wrap(config, model)
-    _fill(world, model, ("softmax_offset",))
+    _fill(model)
     return [whole("norm", optimizer_norm(wrapped))]
 
 

@@ -76,4 +76,4 @@ def train_step(
         micro_batch_size=world.cut.mbs,
         forward_only=False,
     )
-    return gradients(world, model)
+    return gradients(model)

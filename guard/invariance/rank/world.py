@@ -20,7 +20,7 @@ class World:
     Attributes:
         cut: sizes of the groups.
         device: where tensors live.
-        dp_rank, cp_rank, tp_rank, ep_rank, etp_rank: coordinates in the groups.
+        dp_rank, cp_rank, tp_rank, ep_rank, etp_rank, pp_rank: coordinates in the groups.
     """
 
     cut: Cut
@@ -30,6 +30,20 @@ class World:
     tp_rank: int
     ep_rank: int
     etp_rank: int
+    pp_rank: int = 0
+
+    @property
+    def chunks(self) -> int:
+        """Model chunks that this rank holds."""
+        return self.cut.vpp or 1
+
+    def is_first(self, chunk: int) -> bool:
+        """Whether a chunk of this rank begins the model."""
+        return self.pp_rank == 0 and chunk == 0
+
+    def is_last(self, chunk: int) -> bool:
+        """Whether a chunk of this rank ends the model."""
+        return self.pp_rank == self.cut.pp - 1 and chunk == self.chunks - 1
 
     @property
     def etp(self) -> int:
@@ -73,6 +87,8 @@ def build_groups(cut: Cut, device: torch.device) -> World:
     state: Any = module("megatron.core.parallel_state")
     state.initialize_model_parallel(
         tensor_model_parallel_size=cut.tp,
+        pipeline_model_parallel_size=cut.pp,
+        virtual_pipeline_model_parallel_size=cut.vpp,
         context_parallel_size=cut.cp,
         expert_model_parallel_size=cut.ep,
         expert_tensor_parallel_size=cut.etp,
@@ -86,6 +102,7 @@ def build_groups(cut: Cut, device: torch.device) -> World:
         tp_rank=state.get_tensor_model_parallel_rank(),
         ep_rank=state.get_expert_model_parallel_rank(),
         etp_rank=state.get_expert_tensor_parallel_rank(),
+        pp_rank=state.get_pipeline_model_parallel_rank(),
     )
 
 
