@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,6 @@ def selected(suite: str, expression: str, names: str = "", ranks: int = 0) -> li
 
 def measure_cases(chosen: list[tuple[Case, Cut]], launcher: Launcher, ranks: int, emit: Emit) -> None:
     """Measure the cases; every one ends in a record."""
-    from guard.invariance.launch.answer import Answer
 
     references: dict[str, Answer] = {}
     for case, cut in chosen:
@@ -80,7 +80,7 @@ def measure_cases(chosen: list[tuple[Case, Cut]], launcher: Launcher, ranks: int
         if reference_run.key not in references:
             references[reference_run.key] = _answer(launcher, reference_run)
         reference = references[reference_run.key]
-        record |= _result(case, cut, reference, lambda: _answer(launcher, run))
+        record |= _result(case, cut, reference, partial(_answer, launcher, run))
         emit(record | {"seconds": round(time.monotonic() - started, 3)})
 
 
@@ -90,7 +90,8 @@ def _answer(launcher: Launcher, run: Run) -> Answer:
     from guard.invariance.launch.rank_process import describe
 
     try:
-        return launcher.measure(run)
+        answer: Answer = launcher.measure(run)
+        return answer
     except AbandonedError:
         raise
     except Exception as error:

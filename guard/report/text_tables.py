@@ -42,8 +42,8 @@ def status_style(status: str) -> str | None:
 
 def cut_label(how: Cut) -> str:
     """`cp2 mbs4`: the sizes of groups that are not one, and the micro-batch size."""
-    named = (("dp", how.dp), ("cp", how.cp), ("tp", how.tp), ("ep", how.ep), ("etp", how.etp or 1))
-    named += (("pp", how.pp), ("vpp", how.vpp or 1), ("mbs", how.mbs))
+    groups = (("dp", how.dp), ("cp", how.cp), ("tp", how.tp), ("ep", how.ep), ("etp", how.etp or 1))
+    named = (*groups, ("pp", how.pp), ("vpp", how.vpp or 1), ("mbs", how.mbs))
     return " ".join(f"{name}{size}" for name, size in named if size != 1 or name == "mbs")
 
 

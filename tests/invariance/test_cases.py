@@ -49,9 +49,10 @@ def test_cuts_divide_the_batch_and_its_groups(case) -> None:
 
 
 @pytest.mark.parametrize("file", EXPECTED, ids=lambda file: file.stem)
-def test_every_cut_is_expected_of_every_tree(file: Path) -> None:
+def test_every_cut_of_a_case_in_the_table_is_expected(file: Path) -> None:
     expected = {(case, cut) for cases in expectations(file).values() for case, cuts in cases.items() for cut in cuts}
-    assert expected == {(case.name, cut.label()) for case in CASES for cut in case.cuts}
+    named = {case for case, _cut in expected}
+    assert expected == {(case.name, cut.label()) for case in CASES if case.name in named for cut in case.cuts}
 
 
 def test_the_suites_cover_the_table() -> None:

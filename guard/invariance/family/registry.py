@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from guard.invariance.case import Case
-from guard.invariance.family import entropy, language, model, mtp, parameters, router, router_parallel
+from guard.invariance.family import entropy, language, model, mtp, options, parameters, router, router_parallel
 
-FAMILIES = (router, router_parallel, language, mtp, entropy, parameters, model)
+FAMILIES = (router, router_parallel, language, mtp, entropy, parameters, model, options)
 
 
 def all_cases() -> list[Case]:

@@ -86,7 +86,6 @@ class RankHandle:
                 return answer
         return None
 
-
     def ending(self, wait: float = 0.5) -> str:
         """How a process ended that closed its pipe: `: killed by SIGSEGV`, `: exit status 3`; empty if it goes on."""
         deadline = time.monotonic() + wait

@@ -7,27 +7,20 @@ from typing import Any
 import torch
 
 from guard.invariance.rank import adapt, batch
+from guard.invariance.rank.attention import GatheredAttention, TokenLocalAttention
 from guard.invariance.rank.shard import Shard, install
-from guard.invariance.rank.step import LossFunction, train_step
+from guard.invariance.rank.step import LossFunction, Plan, train_step
 from guard.invariance.rank.tree import UnavailableError, member
 from guard.invariance.rank.world import World
 
 SEQUENCES, WIDTH, HEADS, VOCABULARY = 4, 32, 4, 64
 
 
-class TokenLocalAttention(torch.nn.Module):  # type: ignore[misc]
-    """A core attention in which every token sees itself: exact under any context-parallel cut, without kernels.
-
-    o = v · sigmoid(q·k / sqrt(d)) for query, key, value of shape [sequence, batch, heads, d].
-    """
-
-    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
-        super().__init__()
-
-    def forward(self, query: Any, key: Any, value: Any, *_args: Any, **_kwargs: Any) -> torch.Tensor:
-        """Attend; returns [sequence, batch, heads·d]."""
-        weight = torch.sigmoid((query * key).sum(dim=-1, keepdim=True) / query.shape[-1] ** 0.5)
-        return (value * weight).flatten(start_dim=2)
+ATTENTIONS: dict[str, type[torch.nn.Module] | None] = {
+    "local": TokenLocalAttention,
+    "gathered": GatheredAttention,
+    "tree": None,
+}
 
 
 def configuration(world: World, settings: dict[str, Any]) -> Any:
@@ -60,39 +53,73 @@ def configuration(world: World, settings: dict[str, Any]) -> Any:
             "moe_router_topk": 2,
             "moe_router_dtype": "fp32",
             "moe_token_dispatcher_type": "allgather",
-            "moe_router_load_balancing_type": settings.get("router_loss", "none"),
-            "moe_aux_loss_coeff": 0.0 if settings.get("router_loss", "none") == "none" else 1e-1,
-            "moe_z_loss_coeff": settings.get("z_loss"),
             "moe_ffn_hidden_size": WIDTH,
+            **router_fields(settings),
         }
-    return adapt.config(fields)
+    if cut.pp > 1:
+        fields |= {"pipeline_model_parallel_size": cut.pp, "pipeline_dtype": torch.float32}
+        fields |= {"virtual_pipeline_model_parallel_size": cut.vpp} if cut.vpp else {}
+    return adapt.config(fields | settings.get("config", {}), _class(settings))
 
 
-def build(world: World, config: Any, settings: dict[str, Any], groups: Any = None) -> Any:
-    """The model with installed weights; `groups` is an explicit collection of process groups."""
+def router_fields(settings: dict[str, Any]) -> dict[str, Any]:
+    """Fields of the router's losses."""
+    kind = settings.get("router_loss", "none")
+    return {
+        "moe_router_load_balancing_type": kind,
+        "moe_aux_loss_coeff": 0.0 if kind == "none" else 1e-1,
+        "moe_z_loss_coeff": settings.get("z_loss"),
+    }
+
+
+def _class(settings: dict[str, Any]) -> Any:
+    """The class of the configuration: latent attention has its own."""
+    latent = settings.get("config", {}).get("multi_latent_attention")
+    name = "MLATransformerConfig" if latent else "TransformerConfig"
+    return member("megatron.core.transformer.transformer_config", name)
+
+
+def build(world: World, config: Any, settings: dict[str, Any], groups: Any = None, chunk: int = 0) -> Any:
+    """A chunk of the model with installed weights; `groups` is an explicit collection of process groups."""
     cls: Any = member("megatron.core.models.gpt.gpt_model", "GPTModel")
     specs = "megatron.core.models.gpt.gpt_layer_specs"
     layer_spec: Any = member(specs, "get_gpt_layer_local_spec")
-    spec = layer_spec(num_experts=settings.get("experts"), moe_grouped_gemm=False)
-    spec.submodules.self_attention.submodules.core_attention = TokenLocalAttention
+    wanted: dict[str, Any] = {
+        name: True for name in ("qk_layernorm", "multi_latent_attention") if getattr(config, name, False)
+    }
+    wanted |= {"normalization": config.normalization} if config.normalization != "LayerNorm" else {}
+    spec = layer_spec(num_experts=settings.get("experts"), moe_grouped_gemm=False, **wanted)
+    core = ATTENTIONS[settings.get("attention", "local")]
+    if core is not None:
+        spec.submodules.self_attention.submodules.core_attention = core
     mtp_spec = None
-    if settings.get("mtp"):
+    if settings.get("mtp") and world.is_last(chunk):
         mtp_block: Any = member(specs, "get_gpt_mtp_block_spec")
         mtp_spec = mtp_block(config, spec, use_transformer_engine=False)
+    tied = settings.get("tied", False)
+    stage: dict[str, Any] = {"pre_process": world.is_first(chunk), "post_process": world.is_last(chunk)}
+    stage |= {"vp_stage": chunk} if world.cut.vpp else {}
     model = cls(
         config=config,
         transformer_layer_spec=spec,
         vocab_size=VOCABULARY,
         max_sequence_length=settings["length"],
-        position_embedding_type="none",
-        share_embeddings_and_output_weights=False,
+        position_embedding_type=settings.get("positions", "none"),
+        share_embeddings_and_output_weights=tied,
         mtp_block_spec=mtp_spec,
         parallel_output=settings.get("parallel_output", True),
+        **stage,
         **({} if groups is None else adapt.accepted(cls, {"pg_collection": groups})),
     )
     model.to(world.device).train()
-    install(world, model, settings.get("scale", 0.2))
+    each = settings.get("layers", 1) // (world.cut.pp * world.chunks)
+    install(world, model, settings.get("scale", 0.2), each * (chunk * world.cut.pp + world.pp_rank), tied)
     return model
+
+
+def chunks(world: World, config: Any, settings: dict[str, Any]) -> list[Any]:
+    """All chunks of the model that this rank holds."""
+    return [build(world, config, settings, chunk=number) for number in range(world.chunks)]
 
 
 def tokens(length: int, draw: int = 0) -> torch.Tensor:
@@ -147,11 +174,20 @@ def gpt(world: World, settings: dict[str, Any]) -> list[Shard]:
 
     Settings: `length`, `ptl`, `mask`; `layers`, `mtp` (depths), `experts`, `router_loss`, `z_loss`; `main` (weight of
     the language-model loss, 0 leaves the auxiliary ones), `callback`, `reduced`, `pad` (mask goes to the router too),
-    `layout`; `draw` (number of the token draw).
+    `layout`; `draw` (number of the token draw); `attention` (`local`, `gathered` or the `tree`'s own), `positions`
+    (kind of position embedding), `tied`; `config` (fields of the configuration), `ddp` (of the DDP configuration),
+    `steps` (the gradient of which step).
     """
     if settings["length"] % (2 * world.cut.cp):
         raise UnavailableError(f"a sequence of {settings['length']} does not divide into {2 * world.cut.cp} chunks")
     config = configuration(world, settings)
-    model = build(world, config, settings)
+    models = chunks(world, config, settings)
     batches = [share(world, settings, sequences) for sequences in world.sequences(SEQUENCES)]
-    return train_step(world, config, model, batches, lambda chunk, item: forward(world, settings, chunk, item))
+    return train_step(
+        world,
+        config,
+        models,
+        batches,
+        lambda chunk, item: forward(world, settings, chunk, item),
+        Plan(length=settings["length"], steps=settings.get("steps", 1), ddp=settings.get("ddp", {})),
+    )

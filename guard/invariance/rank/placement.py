@@ -1,7 +1,7 @@
 """Where each parameter's piece lies in the uncut model: the harness's own knowledge, not the tree's metadata.
 
-A tree that loses `tensor_model_parallel` or `partition_dim` of a parameter must be measured like any other, or its fault
-would damage the measurement instead of showing in it.
+A tree that loses `tensor_model_parallel` or `partition_dim` of a parameter must be measured like any other, or its
+fault would damage the measurement instead of showing in it.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 PROGRAMS: dict[str, str] = {
     "router": "guard.invariance.rank.router",
     "gpt": "guard.invariance.rank.gpt",
+    "gpt_dense": "guard.invariance.rank.dense",
     "mtp_dense": "guard.invariance.rank.mtp_dense",
     "padding": "guard.invariance.rank.padding",
     "delta_net": "guard.invariance.rank.delta_net",

@@ -28,6 +28,8 @@ class CudaToCpu(TorchFunctionMode):  # type: ignore[misc]
             return args[0]
         if _is_cuda(kwargs.get("device")):
             kwargs["device"] = CPU
+        if kwargs.get("pin_memory"):
+            kwargs["pin_memory"] = False
         if func is torch.Tensor.to:
             args = tuple(CPU if _is_cuda(argument) else argument for argument in args)
         return func(*args, **kwargs)
@@ -39,7 +41,7 @@ class _Stream:
     def __init__(self, *_args: Any, **_kwargs: Any) -> None: ...
 
     def __getattr__(self, _name: str) -> Any:
-        return lambda *_args, **_kwargs: None
+        return lambda *_args, **_kwargs: _Stream()
 
     def __enter__(self) -> _Stream:
         return self
