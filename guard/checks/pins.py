@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from guard.checks.contract import CheckContext, CheckResult
-from guard.checks.pinning.content import ContentPin, Read, check_content
+from guard.checks.pinning.content import ContentPin, check_content
+from guard.checks.pinning.places import PinPlaces, Read
+from guard.checks.pinning.rules import at_its_places, speaks_of
+from guard.documents.kinds import is_python
 from guard.git import Entry, Repository
-from guard.globs import path_matches
 from guard.lint.engine import lint_sources
 from guard.lint.language import Rule
 from guard.lint.project import ProjectIndex
 from guard.lint.ruleset import RuleSet, load_rules
 from guard.lint.schema import load_yaml
 from guard.lint.source import Source
-from guard.model import Finding, Outcome, Severity, Status
+from guard.model import Finding, Outcome, Severity
 from guard.store.facts import FactStore, NullStore
 
 DIRECTORY = "rules/pins"
@@ -87,7 +89,7 @@ def broken_in_tree(
         entry = tree.get(path)
         return repository.blob(entry.sha) if entry is not None and entry.kind == "file" else None
 
-    paths = [path for path, entry in tree.items() if path.endswith(".py") and entry.kind == "file"]
+    paths = [path for path, entry in tree.items() if is_python(path) and entry.kind == "file"]
     return broken_pins(pins, paths, read, ProjectIndex.of_tree(dict(tree), repository.blob), jobs, store)
 
 
@@ -101,20 +103,28 @@ def broken_pins(
         read: the bytes of a path.
         project: the tree around them.
     """
-    wanted = [path for path in paths if any(_speaks_of(rule, path) for rule in pins.rules)]
+    rules: list[Rule] = []
+    homeless: list[Finding] = []
+    tree = PinPlaces(paths, read)
+    for rule in pins.rules:
+        found = at_its_places(rule, tree, paths)
+        homeless += found.without_place
+        if found.rule.match:
+            rules.append(found.rule)
+    places = repr([clause.in_ for rule in rules for clause in rule.match])
+    ruleset = replace(pins.rules, rules=tuple(rules), digest=f"{pins.rules.digest} at {places}")
+    wanted = [path for path in paths if any(speaks_of(rule, path) for rule in rules)]
     sources = [Source(path, data) for path in wanted if (data := read(path)) is not None]
-    result = lint_sources(sources, pins.rules, project=project, jobs=jobs, store=store or NullStore())
+    result = lint_sources(sources, ruleset, project=project, jobs=jobs, store=store or NullStore())
     findings = [as_broken(finding) for finding in result.findings if finding.code.startswith("GRD5")]
     by_content, unread = check_content(pins.content, paths, read)
     outcomes = [replace(outcome, check="pins") for outcome in result.outcomes]
-    absent = [rule for rule in pins.rules if not any(_speaks_of(rule, path) for path in wanted)]
-    outcomes += [Outcome("pins", Status.SKIPPED, "its file is not in this tree", 0.0, rule.name) for rule in absent]
-    return (*findings, *by_content), (*outcomes, *unread)
+    return (*findings, *homeless, *by_content), (*outcomes, *unread)
 
 
 def content_broken(pins: Pins, files: Mapping[str, bytes]) -> tuple[Finding, ...]:
     """The content pins that do not hold in some files, given with their bytes; pins of other files say nothing."""
-    findings, _ = check_content(pins.content, list(files), files.get)
+    findings, _ = check_content(pins.content, list(files), files.get, whole=False)
     return tuple(findings)
 
 
@@ -122,10 +132,3 @@ def as_broken(finding: Finding) -> Finding:
     """A finding of a pin's rule as the report tells it: one code for all pins; what is not certain is a note."""
     score = 15.0 if finding.severity is Severity.ERROR else finding.score
     return replace(finding, code=CODE, score=score)
-
-
-def _speaks_of(rule: Rule, path: str) -> bool:
-    """Whether a clause of the rule applies to a file at all."""
-    return any(
-        clause.in_ is None or not clause.in_.path or path_matches(path, clause.in_.path) for clause in rule.match
-    )

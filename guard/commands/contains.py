@@ -17,7 +17,7 @@ from guard.commands.target import other_branches
 from guard.errors import GitError, GuardError
 from guard.git import Commit, Repository
 from guard.lint.ruleset import RuleSet
-from guard.model import Containment, Outcome, Report, Status
+from guard.model import Containment, Outcome, Report, Status, Verdict
 from guard.parallel import in_processes
 from guard.provenance.absent import LACKING, absent_fixes
 from guard.provenance.blame import pull_request
@@ -141,10 +141,10 @@ def _pin(repository: Repository, text: str) -> Pins | None:
 def _holds(pin: Pins, repository: Repository, branch: Branch) -> Contained:
     """Whether a pin holds in a branch: broken is missing, and without its place it was never there."""
     findings, outcomes = broken_in_tree(pin, repository, branch.entries)
-    if findings:
-        first = findings[0]
-        return Contained("missing", (first.path, first.line), symbol=first.symbol)
-    if outcomes:
+    broken = [finding for finding in findings if finding.verdict is not Verdict.LOST]
+    if broken:
+        return Contained("missing", (broken[0].path, broken[0].line), symbol=broken[0].symbol)
+    if findings or outcomes:
         return Contained("not-merged", None)
     places = [path for rule in pin.rules for clause in rule.match if clause.in_ for path in clause.in_.path]
     places += [pinned.path for one in pin.content for pinned in one.definitions]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -133,3 +134,65 @@ def test_a_bare_repository_prints_the_pin(forked: Workshop, monkeypatch: pytest.
     printed = run(bare, monkeypatch, "learn", "fix").stdout
     assert "valid_token_count" in printed
     assert not (bare / "rules").exists()
+
+
+CONTENT_BEFORE = "def step(x, y, eps=1e-5):\n    total = x + eps\n    total = total * y\n    return total\n"
+CONTENT_AFTER = CONTENT_BEFORE.replace("1e-5", "1e-8")
+RULE_BEFORE = BODY.replace("total = a + b", "total = reduce(a)")
+RULE_AFTER = BODY.replace("total = a + b", "total = reduce(a, group=group)")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"), [(CONTENT_BEFORE, CONTENT_AFTER, CONTENT), (RULE_BEFORE, RULE_AFTER, RULE)]
+)
+@pytest.mark.parametrize(
+    "rename",
+    [
+        lambda text: {"core/step.py": None, "core/stepping.py": text},
+        lambda text: {"core/step.py": None, "other/step.py": text},
+        lambda text: {"core/step.py": text.replace("def step", "def advance")},
+        lambda text: {"core/step.py": None, "core/walk.py": text.replace("def step", "def advance")},
+    ],
+    ids=["file", "folder", "definition", "both"],
+)
+def test_a_pin_follows_its_code(
+    before: str, after: str, kind: str, rename: Any, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fix(workshop, before, after)
+    run(workshop.folder, monkeypatch, "learn", "HEAD")
+    assert (workshop.folder / "rules/pins/content").is_dir() is (kind == CONTENT)
+    start = workshop.commit("Pin it", {"a.py": "A = 1\n"})
+    workshop.commit("Rename it", rename(after))
+    assert _since(workshop, monkeypatch, start) == []
+    workshop.commit("Undo it there", {path: text for path, text in rename(before).items() if text is not None})
+    (found,) = _since(workshop, monkeypatch, start)
+    assert (found["severity"], "without its place" in found["message"]) == ("error", False)
+    assert (workshop.folder / found["path"]).is_file()
+
+
+@pytest.mark.parametrize(("before", "after"), [(CONTENT_BEFORE, CONTENT_AFTER), (RULE_BEFORE, RULE_AFTER)])
+@pytest.mark.parametrize("left", [None, "def other(a):\n    return a\n"], ids=["file gone", "definition gone"])
+def test_a_pin_without_its_place_is_an_error(
+    before: str, after: str, left: str | None, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fix(workshop, before, after)
+    run(workshop.folder, monkeypatch, "learn", "HEAD")
+    start = workshop.commit("Pin it", {"a.py": "A = 1\n"})
+    workshop.commit("Drop it", {"core/step.py": left})
+    (found,) = _since(workshop, monkeypatch, start)
+    assert (found["code"], found["severity"], found["name"]) == ("GRD501", "error", "pin-7-fix-the-step")
+    assert "pin without its place" in found["message"]
+    workshop.branch("dev", start)
+    workshop.commit("work", {"b.py": "B = 1\n"})
+    workshop.merge("main", {})
+    result = run(workshop.folder, monkeypatch, "check", "--merge", "HEAD", "-o", "json", "--select", "GRD501")
+    assert len(json.loads(result.stdout)["findings"]) == 1
+    assert result.return_value == 1
+    rows = run(workshop.folder, monkeypatch, "contains", "pin-7-fix-the-step", "--in", "HEAD", start, "-o", "json")
+    assert [row["status"] for row in json.loads(rows.stdout)["contains"]] == ["not-merged", "present"]
+
+
+def _since(workshop: Workshop, monkeypatch: pytest.MonkeyPatch, start: str) -> list[dict[str, Any]]:
+    result = run(workshop.folder, monkeypatch, "check", "--since", start, "-o", "json", "--select", "GRD501")
+    found: list[dict[str, Any]] = json.loads(result.stdout)["findings"]
+    return found

@@ -7,18 +7,18 @@ effect, statement by statement: what came later around it does not count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from guard.documents.definitions import MODULE, Definition, SourceFile, parse
+from guard.checks.pinning.places import PinPlaces, Read
+from guard.documents.definitions import MODULE, Definition, parse
 from guard.errors import NotAnalysedError
 from guard.lint.language import needed, said
-from guard.model import Confidence, Finding, Outcome, Severity, Status, fingerprint
+from guard.model import Confidence, Finding, Outcome, Severity, Status, Verdict, fingerprint
 from guard.provenance.effect import Effect, effect_on
 from guard.provenance.fixes import FixEdit, edit_weights
 
 BROKEN_SHARE = 0.5  # of the edit's weight; from here on the fix is not in effect
-Read = Callable[[str], bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +51,36 @@ def edit_of(pinned: PinnedDefinition) -> FixEdit:
     Raises:
         NotAnalysedError: a text is no Python.
     """
-    before, after = _definition(pinned.before), _definition(pinned.after)
+    before, after = definition_of(pinned.before), definition_of(pinned.after)
     weights = edit_weights(before.statements if before else (), after.statements if after else ())
     return FixEdit(pinned.path, pinned.path, pinned.symbol, before, after, weights)
 
 
-def check_content(pins: Iterable[ContentPin], paths: Sequence[str], read: Read) -> tuple[list[Finding], list[Outcome]]:
+def check_content(
+    pins: Iterable[ContentPin], paths: Sequence[str], read: Read, *, whole: bool = True
+) -> tuple[list[Finding], list[Outcome]]:
     """The content pins that do not hold in a tree.
 
     Arguments:
         paths: the tree's Python files.
         read: the bytes of a path.
+        whole: the paths are all that the tree has, so that what is not among them is nowhere.
     """
     findings: list[Finding] = []
     outcomes: list[Outcome] = []
-    known = set(paths)
+    tree = PinPlaces(paths, read)
     for pin in pins:
         for pinned in pin.definitions:
             try:
                 edit = edit_of(pinned)
-                places = list(_places(pinned, known, read))
+                forms = [form for form in (edit.after, edit.before) if form is not None]
+                places = tree.of(pinned.path, pinned.symbol, forms)
             except NotAnalysedError as refused:
                 outcomes.append(Outcome("pins", Status.SKIPPED, refused.reason, 0.0, f"{pin.name}: {pinned.path}"))
                 continue
             found = [(path, effect_on(edit, definition, path)) for path, definition in places]
-            if not found and edit.after is not None:
-                reason = f"{pinned.symbol} is not in this tree"
-                outcomes.append(Outcome("pins", Status.SKIPPED, reason, 0.0, f"{pin.name}: {pinned.path}"))
+            if not found and edit.after is not None and whole:
+                findings.append(without_place(pin.name, pin.id, pinned.path, pinned.symbol, numeric=pin.numeric))
             if found and all(_broken(edit, effect) for _, effect in found):
                 findings.append(_finding(pin, pinned, *found[0]))
     return findings, outcomes
@@ -88,22 +91,27 @@ def _broken(edit: FixEdit, effect: Effect) -> bool:
     return bool(edit.weights) and lost > BROKEN_SHARE * edit.weight
 
 
-def _places(pinned: PinnedDefinition, paths: set[str], read: Read) -> Iterator[tuple[str, Definition]]:
-    """The definition at its place, else wherever a file of the same name has it."""
-    name = pinned.path.rsplit("/", 1)[-1]
-    candidates = [pinned.path] if pinned.path in paths else sorted(p for p in paths if p.rsplit("/", 1)[-1] == name)
-    for path in candidates:
-        file = _file(read(path))
-        found = file.definitions.get((pinned.symbol, 0)) if file else None
-        if found is not None:
-            yield path, found
+def without_place(name: str, pin_id: str, path: str, symbol: str, *, numeric: bool) -> Finding:
+    """Tell of a pin whose definition a tree has nowhere: it protects nothing."""
+    what = path if symbol == MODULE else f"{symbol} of {path}"
+    return Finding(
+        code="GRD501",
+        name=name,
+        severity=Severity.ERROR,
+        path=path,
+        line=1,
+        message=f"pin without its place: {what} is nowhere in this tree, under no other name either;"
+        " bring it back, pin the code that took its place, or delete the pin",
+        fingerprint=fingerprint(pin_id, path, symbol, f"{name} without its place"),
+        confidence=Confidence.HIGH,
+        symbol=symbol,
+        verdict=Verdict.LOST,
+        numeric=numeric,
+        score=14.0,
+    )
 
 
-def _file(data: bytes | None) -> SourceFile | None:
-    return parse(data) if data is not None else None
-
-
-def _definition(text: str | None) -> Definition | None:
+def definition_of(text: str | None) -> Definition | None:
     """The outermost definition of a text; of a module's own statements the whole."""
     if text is None:
         return None
