@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,3 +109,9 @@ def test_modules_stay_small() -> None:
     sizes = sorted(len(path.read_text().splitlines()) for path in _modules())
     assert sizes[-1] <= 400
     assert sizes[len(sizes) // 2] <= 150
+
+
+def test_only_documents_knows_what_a_python_file_is_called() -> None:
+    suffix = re.compile(r"""endswith\(\(?["']\.pyi?["']""")
+    asking = [path for path in _modules() if suffix.search(path.read_text())]
+    assert [_room(path) for path in asking] == ["documents"]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from guard.codes import name_of
 from guard.documents.definitions import MODULE, SourceFile, parse
+from guard.documents.kinds import is_python
 from guard.errors import NotAnalysedError
 from guard.judge.changes import JudgedChange
 from guard.judge.numeric import is_test
@@ -32,7 +33,7 @@ def orphan_tests(trees: FourTrees, losses: Sequence[JudgedChange]) -> list[Findi
     tests: list[tuple[str, set[str]]] = []
     for path in trees.touched:
         entry = trees.merged.get(path)
-        if entry is None or entry.kind != "file" or not path.endswith(".py"):
+        if entry is None or entry.kind != "file" or not is_python(path):
             continue
         data = trees.read(entry.sha)
         named = {match.decode() for match in mentioned.findall(data)}

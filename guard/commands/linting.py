@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from guard.config import Config
+from guard.documents.kinds import is_python
 from guard.documents.parsing import require_parses
 from guard.errors import GuardError, NotAnalysedError
 from guard.globs import path_matches
@@ -116,7 +117,7 @@ def _walk(folder: Path) -> Iterator[Path]:
         for name in sorted(names):
             place = Path(directory, name)
             # A pipe or a link to a device has no end; a link to nothing is told as one that cannot be read.
-            if name.endswith(".py") and (place.is_file() or not place.exists()):
+            if is_python(name) and (place.is_file() or not place.exists()):
                 yield place
 
 

@@ -9,6 +9,7 @@ from guard.checks.pins import broken_in_tree, pins_of
 from guard.commands.linting import excluded, rules_for
 from guard.commands.selection import Selection
 from guard.config import Config
+from guard.documents.kinds import is_python
 from guard.errors import GuardError
 from guard.git import Entry, Repository
 from guard.lint.engine import lint_sources
@@ -36,7 +37,7 @@ def lint_range(repository: Repository, selection: Selection, config: Config, job
     changed = [
         path
         for path, entry in after.items()
-        if path.endswith(".py")
+        if is_python(path)
         and entry.kind == "file"
         and not excluded(path, config)
         and any(tree.get(path) != entry for tree in before.values())

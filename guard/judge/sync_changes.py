@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from guard.documents.definitions import EMPTY, ParseMemo, SourceFile, parse
 from guard.documents.gc_paused import gc_paused
+from guard.documents.kinds import is_python
 from guard.errors import NotAnalysedError
 from guard.judge.changes import JudgedChange
 from guard.judge.definition_index import DefinitionIndex
@@ -39,7 +40,7 @@ def looked_at(trees: FourTrees) -> list[str]:
     for side in ("ours", "theirs"):
         held = getattr(trees, side)
         chosen.update(path for path in trees.changed_by(side) if path in held and path not in trees.merged)
-    followed = (_followed(trees, path) for path in chosen if path.endswith((".py", ".pyi")))
+    followed = (_followed(trees, path) for path in chosen if is_python(path, stubs=True))
     return sorted({path for path in followed if path is not None})
 
 
@@ -77,7 +78,7 @@ def clean_of_both(trees: FourTrees) -> list[str]:
     return sorted(
         path
         for path in both - set(trees.resolved)
-        if path.endswith(".py")
+        if is_python(path)
         and all(path in tree for tree in (trees.base, trees.ours, trees.theirs, trees.merged))
         and trees.ours[path] != trees.theirs[path]
         and _meet(trees, path)
@@ -113,7 +114,7 @@ def judge_sync(trees: FourTrees, jobs: int = 1, only: Container[str] | None = No
 def _judge_sync(trees: FourTrees, jobs: int, only: Container[str] | None) -> Judgement:
     clean = clean_of_both(trees)
     paths = sorted(path for path in {*looked_at(trees), *clean} if only is None or path in only)
-    received = [path for path in trees.touched if path.endswith(".py") and path in trees.merged]
+    received = [path for path in trees.touched if is_python(path) and path in trees.merged]
     elsewhere = DefinitionIndex(received, trees.blob)
     work = _Work(trees, elsewhere, frozenset(clean))
     sizes = {path: sum(len(trees.blob(tree, path) or b"") for tree in TREES) for path in paths}

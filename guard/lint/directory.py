@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from guard.documents.kinds import is_python
+
 _SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages", "venv"})
 
 
@@ -17,5 +19,5 @@ def python_files(root: Path) -> Iterator[str]:
         inside = os.path.relpath(folder, base).replace(os.sep, "/")
         prefix = "" if inside == "." else f"{inside}/"
         for name in sorted(files):
-            if name.endswith(".py"):
+            if is_python(name):
                 yield prefix + name

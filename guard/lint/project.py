@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from guard.documents.decoding import decode
+from guard.documents.kinds import is_python
 from guard.errors import NotAnalysedError
 from guard.lint.directory import python_files
 from guard.lint.modules import ClassFacts, ModuleFacts, candidate_paths, module_facts, module_of
@@ -82,7 +83,7 @@ class ProjectIndex:
     @cached_property
     def paths(self) -> tuple[str, ...]:
         """The tree's Python files."""
-        return tuple(path for path in self._listing if path.endswith(".py"))
+        return tuple(path for path in self._listing if is_python(path))
 
     @cached_property
     def _by_tail(self) -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from guard.documents.kinds import is_python
 from guard.errors import ConfigError, GitError
 from guard.git import Commit
 from guard.judge.numeric import is_test
@@ -157,7 +158,7 @@ def _suspects(
     differing = [
         path
         for path, entry in theirs.entries.items()
-        if path.endswith(".py") and not is_test(path) and merged.entries.get(path, entry) != entry
+        if is_python(path) and not is_test(path) and merged.entries.get(path, entry) != entry
     ]
     if not differing:
         return

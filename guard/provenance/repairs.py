@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from guard.documents.definitions import EMPTY, MODULE, Definition
+from guard.documents.kinds import is_python
 from guard.git import Repository
 from guard.judge.changes import JudgedChange
 from guard.judge.definition_index import DefinitionIndex
@@ -145,7 +146,7 @@ class StatementWatch:
     def of(cls, finding: Finding, readings: Readings, merge: str) -> StatementWatch | None:
         """What to look for, from the place of a finding; None where no statement stands there."""
         name = f"{merge}:{finding.path}"
-        if not finding.path.endswith(".py"):
+        if not is_python(finding.path):
             return None
         holder = _around(readings, name, finding.line)
         statement = next(
@@ -155,7 +156,7 @@ class StatementWatch:
             return None
         callees = []
         for place in finding.related:
-            called = _around(readings, f"{merge}:{place.path}", place.line) if place.path.endswith(".py") else None
+            called = _around(readings, f"{merge}:{place.path}", place.line) if is_python(place.path) else None
             if place.tree == "merged" and called is not None and called.line <= place.line <= called.line + 2:
                 callees.append((place.path, called.key, _parameters(called)))
         count = sum(other.text == statement.text for other in holder.statements)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from guard.checks.breaks.gathering import FourWorlds, is_test
+from guard.documents.kinds import is_python
 
 
 class Givers:
@@ -24,7 +25,7 @@ class Givers:
                 self._book(self._files, self._worlds.trees.touched)
         if self._tree == "base" and name not in self._files:
             # Few names are asked of the base, and few of its files are read.
-            paths = [path for path in self._worlds.trees.touched if path.endswith(".py")]
+            paths = [path for path in self._worlds.trees.touched if is_python(path)]
             found: dict[str, list[str]] = {}
             self._book(found, (path for path in paths if self._worlds.speaks("base", path, name)))
             self._files[name] = found.get(name, [])

@@ -11,6 +11,7 @@ from guard.checks.breaks.difference import PARENTS
 from guard.checks.breaks.processes import ForkedTask, can_fork
 from guard.checks.breaks.project_index import World
 from guard.documents.gc_paused import gc_paused
+from guard.documents.kinds import is_python
 from guard.documents.outline import ModuleOutline
 from guard.documents.segments import SegmentMemo, outline, outlines, speaking, words
 from guard.sync.trees import TREES, FourTrees
@@ -18,7 +19,7 @@ from guard.sync.trees import TREES, FourTrees
 # Below this many bytes a second process costs more than it saves.
 _WORTH_A_PROCESS = 400_000
 
-_READERS = (".py", ".pyi", ".pyx", ".yaml", ".yml", ".sh", ".bash", ".toml", ".cfg", ".ini", ".j2", ".jinja")
+_READERS = (".pyx", ".yaml", ".yml", ".sh", ".bash", ".toml", ".cfg", ".ini", ".j2", ".jinja")
 _LARGEST_TEXT = 500_000
 _VENDORED = {"third_party", "thirdparty", "3rdparty", "vendor", "vendored", "_vendor", "_vendored"}
 _CLASS = re.compile(rb"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)]*)\)", re.MULTILINE | re.ASCII)
@@ -55,7 +56,7 @@ class FourWorlds:
 
     def __init__(self, trees: FourTrees, jobs: int) -> None:
         self.trees = trees
-        touched = [path for path in trees.touched if _is_python(path)]
+        touched = [path for path in trees.touched if is_python(path)]
         self._memo = SegmentMemo()
         self.outlines: Outlines = _outlines(trees, touched, jobs, self._memo)
         self._rest: frozenset[str] | None = None
@@ -110,7 +111,7 @@ class FourWorlds:
         touched = set(self.trees.touched)
         found = []
         for path, entry in self.trees.merged.items():
-            if _is_python(path) and path not in touched and entry.kind == "file":
+            if is_python(path) and path not in touched and entry.kind == "file":
                 data = self.trees.read(entry.sha)
                 if any(word.encode() in data for word in wanted) and wanted & self.words_of("merged", path):
                     found.append(path)
@@ -121,7 +122,7 @@ class FourWorlds:
         touched = set(self.trees.touched)
         found = []
         for path, entry in self.trees.merged.items():
-            if _is_python(path) and path not in touched and entry.kind == "file":
+            if is_python(path) and path not in touched and entry.kind == "file":
                 for name, bases in _CLASS.findall(self.trees.read(entry.sha)):
                     words = frozenset(word.decode("ascii") for word in _WORDS.findall(bases))
                     found.append((name.decode("ascii", "replace"), words))
@@ -137,7 +138,7 @@ class FourWorlds:
         touched = set(self.trees.touched)
         found: set[bytes] = set()
         for path, entry in self.trees.merged.items():
-            if entry.kind != "file" or (_is_python(path) and path in touched) or not path.endswith(_READERS):
+            if entry.kind != "file" or (is_python(path) and path in touched) or not _reads(path):
                 continue
             data = self.trees.read(entry.sha)
             if len(data) < _LARGEST_TEXT and b"\0" not in data:
@@ -157,10 +158,6 @@ class FourWorlds:
         return outline_of
 
 
-def _is_python(path: str) -> bool:
-    return path.endswith(".py")
-
-
 def is_test(path: str) -> bool:
     """Whether a file belongs to the tests: what breaks there comes after what breaks in the product."""
     *folders, name = path.split("/")
@@ -175,8 +172,8 @@ def is_vendored(path: str) -> bool:
 def _renames(trees: FourTrees, tree: str) -> dict[str, str]:
     """Paths of merged that another tree has under another name."""
     entries, merged = getattr(trees, tree), trees.merged
-    gone = [path for path in entries if _is_python(path) and path not in merged]
-    fresh = [path for path in merged if _is_python(path) and path not in entries]
+    gone = [path for path in entries if is_python(path) and path not in merged]
+    fresh = [path for path in merged if is_python(path) and path not in entries]
     if not gone or not fresh:
         return {}
     commit = {"base": trees.base_tree, "ours": trees.sync.ours, "theirs": trees.sync.theirs}[tree]
@@ -243,3 +240,8 @@ def _read_share(trees: FourTrees, share: list[list[str]], memo: SegmentMemo) -> 
         for shas in share:
             found.update(zip(shas, outlines([trees.read(sha) for sha in shas], memo), strict=True))
     return found
+
+
+def _reads(path: str) -> bool:
+    """Whether a file is of a kind that names what Python defines."""
+    return is_python(path, stubs=True) or path.endswith(_READERS)

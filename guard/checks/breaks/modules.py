@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from guard.documents.kinds import is_python
 from guard.documents.outline import ClassOutline, FunctionOutline, Import, ModuleOutline
 
 _DOTTED = re.compile(r"[A-Za-z_][\w.]*")
@@ -82,7 +83,7 @@ class ModuleIndex:
     """Python files of one tree by the names they can be imported under."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self.paths = frozenset(path for path in paths if path.endswith(".py"))
+        self.paths = frozenset(path for path in paths if is_python(path))
         self._directories: set[str] = set()
         packages = {posixpath.dirname(path) for path in self.paths if posixpath.basename(path) == "__init__.py"}
         for path in self.paths:
