@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from guard.errors import GitError, ShallowCloneError
@@ -52,10 +52,12 @@ class AutomaticMerge:
     Attributes:
         tree: SHA of the merged tree; conflicted files hold markers.
         conflicts: conflicted paths.
+        stages: what the base (1), ours (2) and theirs (3) have for a conflicted path, by path and number.
     """
 
     tree: str
     conflicts: frozenset[str]
+    stages: Mapping[str, Mapping[int, Entry]] = field(default_factory=dict)
 
 
 class Repository:
@@ -277,9 +279,13 @@ class Repository:
         arguments = ("merge-tree", "--write-tree", "-z", "--no-messages", "--end-of-options", ours, theirs)
         output = self.scratch.command.run(*arguments, accept=(0, 1)).output
         tree, _, rest = output.partition(b"\0")
-        paths = (record.split(b"\t", 1)[1] for record in rest.split(b"\0") if b"\t" in record)
-        conflicts = frozenset(path.decode("utf-8", "surrogateescape") for path in paths)
-        return AutomaticMerge(tree.decode("ascii"), conflicts)
+        stages: dict[str, dict[int, Entry]] = {}
+        for record in rest.split(b"\0"):
+            meta, separator, path = record.partition(b"\t")
+            if separator:
+                mode, sha, stage = meta.decode("ascii").split(" ")
+                stages.setdefault(path.decode("utf-8", "surrogateescape"), {})[int(stage)] = Entry(mode, sha)
+        return AutomaticMerge(tree.decode("ascii"), frozenset(stages), stages)
 
     def virtual_base(self, bases: tuple[str, ...]) -> str:
         """One commit that stands for several merge bases: their own merge, as the recursive strategy makes it."""
