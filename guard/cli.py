@@ -22,6 +22,9 @@ VERBS: dict[str, str] = {
     "verify": "Run the gradient invariances against a tree.",
     "contains": "Tell which branch has which fix, by content and effect.",
     "learn": "Write a pin from a fix commit.",
+    "merge": "Make a merge, resolve conflicts by syntax, and name what stays open.",
+    "resolve": "Resolve by syntax the conflicts that are open here.",
+    "merge-driver": "Join the versions of one file, for git to call (see init --merge-driver).",
     "restore": "Print or apply the patch that brings a lost change back.",
     "explain": "Explain one rule, or show the whole evidence of one finding.",
     "rules": "List the rules.",
@@ -58,7 +61,8 @@ class VerbGroup(click.Group):
         """Import one verb."""
         if cmd_name not in VERBS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"guard.commands.{cmd_name}"), cmd_name)
+        module = cmd_name.replace("-", "_")
+        command: click.Command = getattr(importlib.import_module(f"guard.commands.{module}"), module)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -33,6 +33,7 @@ CODES: dict[str, tuple[str, str]] = {
     "GRD402": ("coupled-files", "files that must change together did not"),
     "GRD403": ("expired-policy", "a policy entry has expired or lacks its reason"),
     "GRD404": ("side-not-taken", "a file on a side list differs from the side that it is to be taken from"),
+    "GRD405": ("open-conflict", "a conflict hunk that the merge leaves to a person, with what each side brings"),
     "GRD501": ("broken-pin", "a fix that was pinned is no longer in effect; the finding carries the pin's own name"),
     "GRD502": ("carried-over-loss", "a fix that an earlier sync lost is still missing"),
     "GRD503": ("landed-differs", "the landed tree differs from the tree that was checked"),

@@ -294,6 +294,35 @@ class SyncRow:
 
 
 @dataclass(frozen=True, slots=True)
+class HunkRecord:
+    """One conflict hunk of a merge, and what became of it.
+
+    Attributes:
+        path: the conflicted file.
+        line, end_line: where it stands in the file as it is left (1-based).
+        symbol: the definition that it stands in.
+        resolved: whether both sides were joined.
+        reason: how they were joined, or why they were not.
+        numeric: whether an edit of either side bears on a computed number.
+        ours, theirs: the commits that each side brings into it.
+        would_lose: what taking one side whole would lose, by side ("ours" is lost where theirs is taken).
+        rank: numeric × number of changes × lines, for the order in which to look at open ones.
+    """
+
+    path: str
+    line: int
+    end_line: int
+    symbol: str
+    resolved: bool
+    reason: str
+    numeric: bool = False
+    ours: tuple[Origin, ...] = ()
+    theirs: tuple[Origin, ...] = ()
+    would_lose: tuple[tuple[str, str], ...] = ()
+    rank: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class RuleHelp:
     """What a report may print about a rule: `name` reads well after "allow", `short` is one line, `help` Markdown."""
 
@@ -319,6 +348,7 @@ class Report:
     contains: tuple[Containment, ...] = ()
     invariance: tuple[Invariance, ...] = ()
     syncs: tuple[SyncRow, ...] = ()
+    resolution: tuple[HunkRecord, ...] = ()
     hidden: int = 0
     files: int = 0
     seconds: float = 0.0

@@ -66,10 +66,12 @@ class GitCommand:
     Attributes:
         directory: working directory of the process.
         environment: variables laid over the inherited ones.
+        options: what stands before the subcommand.
     """
 
     directory: Path
     environment: Mapping[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = HARDENING
 
     def run(
         self,
@@ -102,7 +104,7 @@ class GitCommand:
                 source.seek(0)
             try:
                 status, output, errors = git.execute(
-                    [Git.GIT_PYTHON_GIT_EXECUTABLE or "git", *HARDENING, *arguments],
+                    [Git.GIT_PYTHON_GIT_EXECUTABLE or "git", *self.options, *arguments],
                     istream=source,
                     with_extended_output=True,
                     with_exceptions=False,
@@ -133,7 +135,7 @@ class GitCommand:
 
         git = Git(str(self.directory))
         return git.execute(
-            [Git.GIT_PYTHON_GIT_EXECUTABLE or "git", *HARDENING, *arguments],
+            [Git.GIT_PYTHON_GIT_EXECUTABLE or "git", *self.options, *arguments],
             istream=subprocess.PIPE,
             as_process=True,
             env={**QUIET_ENVIRONMENT, **self.environment},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from guard.git.repository import Entry, Repository
+from guard.git.repository import Repository
 
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 # How the ort strategy compares: histogram, and hunks not slid to where they read best.
@@ -24,13 +24,9 @@ def edit_scripts(repository: Repository, pairs: Sequence[tuple[str, str]]) -> li
     Returns:
         For each pair its edits, 0-based and half open, in order.
     """
-    from guard.git.patch import changed_tree
-
     if not pairs:
         return []
-    empty = repository.git("hash-object", "-w", "-t", "tree", "--stdin", stdin=b"").decode().strip()
-    before = changed_tree(repository, empty, {str(n): Entry("100644", one) for n, (one, _) in enumerate(pairs)})
-    after = changed_tree(repository, empty, {str(n): Entry("100644", other) for n, (_, other) in enumerate(pairs)})
+    before, after = (_tree(repository, [pair[side] for pair in pairs]) for side in (0, 1))
     arguments = ("-r", "-p", "-U0", "--text", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", *_AS_ORT)
     output = repository.git("diff-tree", *arguments, "--end-of-options", before, after)
     found: list[list[tuple[int, int, int, int]]] = [[] for _ in pairs]
@@ -43,3 +39,9 @@ def edit_scripts(repository: Repository, pairs: Sequence[tuple[str, str]]) -> li
             start, first = old - bool(old_count), new - bool(new_count)
             found[current].append((start, start + old_count, first, first + new_count))
     return [tuple(edits) for edits in found]
+
+
+def _tree(repository: Repository, blobs: Sequence[str]) -> str:
+    """A tree that holds blobs under their numbers."""
+    listing = "".join(f"100644 blob {sha}\t{number}\0" for number, sha in enumerate(blobs))
+    return repository.git("mktree", "-z", stdin=listing.encode()).decode().strip()

@@ -15,7 +15,7 @@ from guard.merging.joining import join_lines
 from guard.merging.matching import identities, match
 from guard.merging.members import Refused
 from guard.merging.one_statement import join_header, join_statement, without_imported
-from guard.merging.syntax import Block, Node, Part
+from guard.merging.syntax import Block, Node, Part, comments_in
 
 VERSIONS = ("base", "ours", "theirs")
 Span = tuple[int, int]
@@ -29,12 +29,14 @@ class Piece:
         version: whose lines it is; empty for text made of several.
         start, end: those lines.
         text: what stands there.
+        made_of: the lines that a text of several was made of, by version.
     """
 
     version: str
     start: int
     end: int
     text: str
+    made_of: tuple[tuple[str, Span], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +74,17 @@ class BlockMerge:
         return [*pieces, *self.commentary(spans, base.tail, ours.tail, theirs.tail, ours, theirs)]
 
     def commentary(
-        self, spans: tuple[tuple[str, Span], ...], base: str, ours: str, theirs: str, mine: Block | Node, yours: Block | Node
+        self,
+        spans: tuple[tuple[str, Span], ...],
+        base: str,
+        ours: str,
+        theirs: str,
+        mine: Block | Node | _Lead,
+        yours: Block | Node | _Lead,
     ) -> list[Piece]:
         """Join comments and blank lines."""
         places = dict(spans)
-        if base == theirs or ours == theirs or _words(ours) == _words(theirs) and len(ours) >= len(theirs):
+        if theirs in (base, ours) or (_words(ours) == _words(theirs) and len(ours) >= len(theirs)):
             return [_lines("ours", mine.lines, places["ours"])]
         if base == ours or _words(ours) == _words(theirs):
             return [_lines("theirs", yours.lines, places["theirs"])]
@@ -89,7 +97,7 @@ class BlockMerge:
             self.refuse(spans, "the comments of both sides disagree")
             return [_lines("ours", mine.lines, places["ours"])]
         self.note(spans, "comments of both sides")
-        return [Piece("", 0, 0, "".join(joined))]
+        return [Piece("", 0, 0, "".join(joined), spans)]
 
     def node(self, base: Node, ours: Node, theirs: Node, scope: str) -> list[Piece]:
         """Join a statement that all three versions have."""
@@ -103,18 +111,10 @@ class BlockMerge:
         if base.text == ours.text:
             return [_text("theirs", theirs)]
         spans = _spans((base, ours, theirs))
-        comments = [node.comments for node in (base, ours, theirs)]
-        if theirs.code == base.code and comments[2] in comments[:2]:
-            self.note(spans, "theirs only reformatted it")
-            return [_text("ours", ours)]
-        if ours.code == base.code and comments[1] in (comments[0], comments[2]):
-            self.note(spans, "ours only reformatted it")
-            return [_text("theirs", theirs)]
-        if ours.code == theirs.code and (comments[1] == comments[2] or comments[0] in comments[1:]):
-            self.note(spans, "both sides made the same change")
-            if comments[1] == comments[2]:
-                return [min(_text("ours", ours), _text("theirs", theirs), key=lambda item: (-len(item.text), item.text))]
-            return [_text("ours", ours) if comments[0] == comments[2] else _text("theirs", theirs)]
+        piece = _reformatted(base, ours, theirs)
+        if piece is not None:
+            self.note(spans, piece[1])
+            return [piece[0]]
         parts = [node.parts for node in (base, ours, theirs)]
         if all(parts):
             return self._parts(base, ours, theirs, scope)
@@ -124,7 +124,7 @@ class BlockMerge:
             self.refuse(spans, str(reason))
             return [_text("ours", ours)]
         self.note(spans, "edits of both sides in one statement")
-        return [Piece("", 0, 0, text)]
+        return [Piece("", 0, 0, text, spans)]
 
     def _parts(self, base: Node, ours: Node, theirs: Node, scope: str) -> list[Piece]:
         forms = base.parts, ours.parts, theirs.parts
@@ -173,18 +173,22 @@ class BlockMerge:
         if base.text == ours.text:
             return [yours]
         spans = tuple((v, (p.start, p.end)) for v, p in zip(VERSIONS, (base, ours, theirs), strict=True))
-        if ours.code == theirs.code:
+        comments = [comments_in(part.text) for part in (base, ours, theirs)]
+        if ours.code == theirs.code and comments[1] == comments[2]:
             return [max(mine, yours, key=lambda piece: (len(piece.text), piece.text))]
-        if theirs.code == base.code or ours.code == base.code:
-            self.note(spans, "one side only reformatted it")
-            return [mine if theirs.code == base.code else yours]
+        if theirs.code == base.code and comments[2] in comments[:2]:
+            self.note(spans, "theirs only reformatted it")
+            return [mine]
+        if ours.code == base.code and comments[1] in (comments[0], comments[2]):
+            self.note(spans, "ours only reformatted it")
+            return [yours]
         try:
             text = join_header(base, ours, theirs)
         except Refused as reason:
             self.refuse(spans, str(reason))
             return [mine]
         self.note(spans, "edits of both sides in one header")
-        return [Piece("", 0, 0, text)]
+        return [Piece("", 0, 0, text, spans)]
 
     def refuse(self, spans: Iterable[tuple[str, Span]], reason: str) -> None:
         """Record a conflict."""
@@ -193,6 +197,23 @@ class BlockMerge:
     def note(self, spans: Iterable[tuple[str, Span]], reason: str) -> None:
         """Record how something was joined."""
         self.joined.append(Place(tuple(spans), reason))
+
+
+def _reformatted(base: Node, ours: Node, theirs: Node) -> tuple[Piece, str] | None:
+    """What stands where at most one side changed the code, and how; None where both did, or their comments differ."""
+    if theirs.says(base) and theirs.comments in (base.comments, ours.comments):
+        return _text("ours", ours), "theirs only reformatted it"
+    if ours.says(base) and ours.comments in (base.comments, theirs.comments):
+        return _text("theirs", theirs), "ours only reformatted it"
+    if not ours.says(theirs):
+        return None
+    if ours.comments == theirs.comments:
+        forms = _text("ours", ours), _text("theirs", theirs)
+        return max(forms, key=lambda item: (len(item.text), item.text)), "both sides made the same change"
+    if base.comments in (ours.comments, theirs.comments):
+        kept = _text("ours", ours) if base.comments == theirs.comments else _text("theirs", theirs)
+        return kept, "both sides made the same change"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,9 +289,11 @@ class _Walk:
             order = sorted(zip(VERSIONS[1:], rest, strict=True), key=lambda item: [node.text for node in item[1]])
             pieces += [piece for version, nodes in order for node in nodes for piece in _whole_node(version, node)]
             if first < len(ours):
-                pieces += self.merge.node(ours[first], ours[first], theirs[second], self.scope) if (
-                    ours[first].text == theirs[second].text and ours[first].lead == theirs[second].lead
-                ) else _fuller(ours[first], theirs[second])
+                pieces += (
+                    self.merge.node(ours[first], ours[first], theirs[second], self.scope)
+                    if (ours[first].text == theirs[second].text and ours[first].lead == theirs[second].lead)
+                    else _fuller(ours[first], theirs[second])
+                )
             position, other = first + 1, second + 1
         self.merge.note(spans, "both sides put in things that stand for themselves")
         return pieces
@@ -291,7 +314,7 @@ class _Walk:
         ours, theirs = nodes
         if ours is None or theirs is None:
             return self._gone(base, ours, theirs)
-        changed = [node.text != base.text and node.code != base.code for node in (ours, theirs)]
+        changed = [not node.says(base) for node in (ours, theirs)]
         for side, node in enumerate((ours, theirs)):
             if changed[side]:
                 self._edit(side, (base, node), slot=-2 - number)
@@ -306,7 +329,7 @@ class _Walk:
             return []
         side = 0 if ours is None else 1
         self._edit(side, (base,))
-        if kept.text == base.text or kept.code == base.code:
+        if kept.says(base):
             return []
         spans = [("base", (base.start, base.end)), (VERSIONS[2 - side], (kept.start, kept.end))]
         spans += _around(self, side, base)
@@ -318,7 +341,7 @@ class _Walk:
                 self.merge.refuse(spans, str(reason))
                 return _whole_node(version, kept)
             self.merge.note(spans, "one side took an import out, the other added names to it")
-            return [Piece("", 0, 0, text)] if text else []
+            return [Piece("", 0, 0, text, tuple(spans))] if text else []
         self.merge.refuse(spans, "one side deleted what the other changed")
         return _whole_node(version, kept)
 
@@ -362,7 +385,7 @@ def _common(one: Sequence[int], other: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _same(one: Sequence[Node], other: Sequence[Node]) -> bool:
-    return [node.code for node in one] == [node.code for node in other]
+    return len(one) == len(other) and all(a.says(b) for a, b in zip(one, other, strict=True))
 
 
 def _fuller(ours: Node, theirs: Node) -> list[Piece]:

@@ -32,13 +32,13 @@ class Conflicted:
 
 
 def conflicted_files(
-    repository: Repository, stages: Mapping[str, Mapping[int, Entry]], contents: Mapping[str, bytes | None]
+    repository: Repository, stages: Mapping[str, Mapping[int, Entry]], contents: Mapping[str, bytes | None] | None
 ) -> list[Conflicted]:
     """The conflicted files of a merge, in the order of their paths.
 
     Arguments:
         stages: entries by path and stage, as the index or `merge-tree` has them.
-        contents: what git (or whoever made the merge) left in the file.
+        contents: what git (or whoever made the merge) left in the file; None where that does not exist yet.
     """
     found: dict[str, Conflicted] = {}
     texts: dict[str, dict[str, SourceText]] = {}
@@ -53,7 +53,7 @@ def conflicted_files(
     for number, (path, versions) in enumerate(texts.items()):
         lines = [lines_of(versions[version].text) for version in STAGES]
         segments = three_way(lines[0], lines[1], lines[2], scripts[2 * number], scripts[2 * number + 1])
-        reason = _differs(segments, contents.get(path), versions["ours"])
+        reason = "" if contents is None else _differs(segments, contents.get(path))
         found[path] = Conflicted(path, reason=reason) if reason else Conflicted(path, tuple(segments), versions["ours"])
     return [found[path] for path in sorted(found)]
 
@@ -82,7 +82,7 @@ def _versions(repository: Repository, stages: Mapping[int, Entry]) -> tuple[str,
     return "", versions
 
 
-def _differs(segments: Sequence[Segment], content: bytes | None, source: SourceText) -> str:
+def _differs(segments: Sequence[Segment], content: bytes | None) -> str:
     """Why what stands in the file is not the merge that git made; empty where it is."""
     if content is None:
         return "the file is not there"

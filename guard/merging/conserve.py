@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from guard.documents.statements import type_of_definition
 from guard.judge.tokens import edits
+from guard.merging.syntax import Block
 
 
 def unaccounted(
@@ -46,3 +49,60 @@ def _turnover(base: Sequence[str], side: Sequence[str]) -> tuple[Counter[str], C
         removed.update(base[edit.start : edit.end])
         added.update(side[edit.new_start : edit.new_end])
     return added, removed
+
+
+def bound_twice(ours: Block, theirs: Block, joined: Block) -> list[str]:
+    """Names that the joined file defines, imports or sets as a field more often, or as more things, than either side.
+
+    Assignments inside functions do not count: there a name is rightly set again.
+    """
+    counts = [Counter(_bindings(form)) for form in (ours, theirs, joined)]
+    wrong = [key for key, count in counts[2].items() if count > max(counts[0][key], counts[1][key])]
+    things = [_imported(form) for form in (ours, theirs, joined)]
+    wrong += [
+        (*key, "")
+        for key, sources in things[2].items()
+        if len(sources) > 1 and not any(sources <= form.get(key, frozenset()) for form in things[:2])
+    ]
+    return sorted({".".join(key[:2]).lstrip(".") for key in wrong})
+
+
+def _bindings(block: Block) -> Iterator[tuple[str, str, str]]:
+    """(scope, name, what is bound) of definitions, imports and fields."""
+    for node in block.nodes:
+        for statement in node.statements:
+            yield from _bound_by(statement, "", fields=True)
+
+
+def _bound_by(statement: ast.stmt, scope: str, *, fields: bool) -> Iterator[tuple[str, str, str]]:
+    if isinstance(statement, type_of_definition):
+        roles = "".join(ast.unparse(decorator) for decorator in statement.decorator_list)
+        yield scope, statement.name, f"definition {roles if '.' in roles or 'overload' in roles else ''}"
+        inner = f"{scope}.{statement.name}"
+        for child in statement.body:
+            yield from _bound_by(child, inner, fields=isinstance(statement, ast.ClassDef))
+        return
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        module = f"{statement.level} {statement.module}" if isinstance(statement, ast.ImportFrom) else ""
+        for alias in statement.names:
+            yield scope, alias.asname or alias.name, f"import {module} {alias.name}"
+    elif fields and isinstance(statement, ast.Assign | ast.AnnAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            yield scope, ast.unparse(target), "field"
+    for name in ("body", "orelse", "finalbody", "handlers"):
+        for child in getattr(statement, name, ()):
+            if isinstance(child, ast.ExceptHandler):
+                for inner_statement in child.body:
+                    yield from _bound_by(inner_statement, scope, fields=fields)
+            elif isinstance(child, ast.stmt):
+                yield from _bound_by(child, scope, fields=fields)
+
+
+def _imported(block: Block) -> dict[tuple[str, str], frozenset[str]]:
+    """The things that each imported name stands for, by scope and name."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for scope, name, what in _bindings(block):
+        if what.startswith("import"):
+            found.setdefault((scope, name), set()).add(what)
+    return {key: frozenset(sources) for key, sources in found.items()}

@@ -105,12 +105,12 @@ class Joiner:
         for name in host._fields:
             if name in skip:
                 continue
-            forms = [getattr(node, name, None) for node in (base, host, guest)]
+            forms: list[Any] = [getattr(node, name, None) for node in (base, host, guest)]
             texts = [dump(form) for form in forms]
             if texts[2] in texts[:2]:
                 continue
             if all(isinstance(form, ast.AST) for form in forms):
-                setattr(joined, name, self.join(*forms))  # type: ignore[type-var]
+                setattr(joined, name, self.join(*forms))
             elif all(isinstance(form, list) for form in forms) and len({len(form) for form in forms}) == 1:
                 parts = zip(*forms, strict=True)
                 setattr(joined, name, [self.join(*three) for three in parts])
@@ -179,7 +179,7 @@ def _call(self: Joiner, base: ast.Call, host: ast.Call, guest: ast.Call) -> ast.
             raise Refused("positional arguments would shift")
         joined.args = [self.join(*three) for three in zip(base.args, host.args, guest.args, strict=True)]
     if dump(guest.keywords) not in (dump(base.keywords), dump(host.keywords)):
-        forms = [_arguments(owner, node) for owner, node in ((None, base), (self.host, host), (self.guest, guest))]
+        forms = _arguments(None, base), _arguments(self.host, host), _arguments(self.guest, guest)
         made = self.members(*forms, lambda _one, _other: True)
         joined.keywords = [member.node for member in made if isinstance(member.node, ast.keyword)]
     return joined
@@ -270,7 +270,7 @@ def parameters_of(owner: Source | None, arguments: ast.arguments) -> list[Member
         entry = ast.keyword(arg=argument.arg, value=default)  # type: ignore[arg-type]
         entry.argument, entry.kind = argument, kind  # type: ignore[attr-defined]
         rest = f"{kind} {dump(argument)}"
-        members.append(Member(argument.arg, entry, start, end, argument.arg, default, rest))
+        members.append(Member(argument.arg, entry, start, end, argument.arg, default, rest, kind))
     return members
 
 

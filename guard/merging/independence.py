@@ -10,7 +10,17 @@ from guard.documents.statements import type_of_definition
 from guard.judge.numeric import is_numeric
 from guard.merging.syntax import Node, registration, tokens_of
 
-_LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal)
+_LEAVES = (
+    ast.Return,
+    ast.Raise,
+    ast.Break,
+    ast.Continue,
+    ast.Yield,
+    ast.YieldFrom,
+    ast.Await,
+    ast.Global,
+    ast.Nonlocal,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +40,14 @@ class Effect:
 
     def touches(self, other: Effect) -> bool:
         """Whether one sets what the other sets or reads."""
-        return bool(
-            _meet(self.sets, other.sets) or _meet(self.sets, other.reads) or _meet(other.sets, self.reads)
-        )
+        return bool(_meet(self.sets, other.sets) or _meet(self.sets, other.reads) or _meet(other.sets, self.reads))
 
 
 def _meet(some: frozenset[str], others: frozenset[str]) -> bool:
     """Whether a name of one set is, or is part of, a name of the other."""
     if some & others:
         return True
-    return any(
-        one.startswith(other + ".") or other.startswith(one + ".") for one in some for other in others
-    )
+    return any(one.startswith(other + ".") or other.startswith(one + ".") for one in some for other in others)
 
 
 def effect(statements: Iterable[ast.AST]) -> Effect:
@@ -110,7 +116,9 @@ def apart(one: Sequence[Node], other: Sequence[Node], scope: str, *, in_order: b
     """
     if not one or not other:
         return None
-    keys = [{node.key for node in nodes if node.key and node.key[0] not in ("from", "header")} for nodes in (one, other)]
+    keys = [
+        {node.key for node in nodes if node.key and node.key[0] not in ("from", "header")} for nodes in (one, other)
+    ]
     if not in_order and keys[0] & keys[1]:
         return "both sides put in the same name"
     if _clash(one, other):

@@ -21,7 +21,9 @@ def identities(*versions: Sequence[Node]) -> list[list[int]]:
     for nodes in versions:
         ids = []
         for node in nodes:
-            name = ("text", node.text) if node.text in everywhere else ("code", node.code)
+            # A definition is known by its name, so that large ones need not be compared here.
+            whole = node.text in everywhere or (node.key is not None and node.key[0] == "definition")
+            name = ("text", node.text) if whole else ("code", node.code)
             ids.append(numbers.setdefault(name, len(numbers)))
         found.append(ids)
     return found

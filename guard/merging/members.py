@@ -1,4 +1,4 @@
-"""Keyed lists inside a statement: join what both sides put in, took out and changed, and write it in one side's form."""
+"""Keyed lists inside a statement: join what both sides put in, took out and changed, written in one side's form."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ class Member:
         name: its key where it has a value of its own, else empty.
         value: that value.
         rest: what else there is to it.
+        group: members of two groups never stand side by side (positional and keyword-only parameters).
     """
 
     key: str
@@ -55,6 +56,7 @@ class Member:
     name: str = ""
     value: Any = None
     rest: str = ""
+    group: str = ""
 
     @property
     def says(self) -> str:
@@ -161,6 +163,8 @@ def _put_in(
             place = found[0] + 1
             break
     while place < len(plan) and plan[place].host >= 0 and host[plan[place].host].key not in before:
+        if host[plan[place].host].group != member.group:
+            break
         if not both_put_in(host[plan[place].host], member):
             raise Refused("both sides put something in at one place, and its order has a meaning")
         place += 1
@@ -234,8 +238,11 @@ def _inserted(
         stacked = _stacked(text, host, after)
         rest = text.lines[anchor[0]][anchor[1] :]
         if "#" in rest:
-            if gap_end is None or gap_end[0] == anchor[0] or not stacked or "#" in text.text(
-                (anchor[0] + 1, 0), gap_end
+            if (
+                gap_end is None
+                or gap_end[0] == anchor[0]
+                or not stacked
+                or "#" in text.text((anchor[0] + 1, 0), gap_end)
             ):
                 raise Refused("a comment stands where something is to be put in")
             return TextEdit(gap_end, gap_end, "".join(item + "," + stacked for item in texts))

@@ -102,11 +102,11 @@ def _header_made_in(base: Part, host: Part, guest: Part) -> str:
         program = f"{indent}try:\n{indent} pass\n{program}"
     elif host.kind == "elif":
         program = f"{indent}if 0:\n{indent} pass\n{program}"
-    parsed: Any = _parsed(program)
-    owner = parsed[0] if len(parsed) == 1 else None
-    if host.kind == "except":
+    parsed = _parsed(program)
+    owner: Any = parsed[0] if len(parsed) == 1 else None
+    if owner is not None and host.kind == "except":
         owner = owner.handlers[0]
-    elif host.kind == "elif":
+    elif owner is not None and host.kind == "elif":
         owner = owner.orelse[0]
     if owner is None or dump(head_of(owner, host.kind)) != dump(head_of(wanted, host.kind)):
         raise Refused("the joined header cannot be written in either side's form")

@@ -1,15 +1,15 @@
-"""A Python file as a tree of statements that know their own text: comments and blank lines go with what follows them."""
+"""A Python file as a tree of statements that know their text: comments and blank lines go with what follows them."""
 
 from __future__ import annotations
 
 import ast
 import functools
-import io
-import tokenize
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from guard.documents.canonical import Emitter
 from guard.documents.segments import split
@@ -59,6 +59,10 @@ class Node:
     def code(self) -> str:
         """What it says, whatever its formatting: equal where the syntax trees are equal."""
         return "\n".join(ast.dump(statement) for statement in self.statements)
+
+    def says(self, other: Node) -> bool:
+        """Whether two statements say the same."""
+        return self.text == other.text or same(list(self.statements), list(other.statements))
 
     @functools.cached_property
     def tokens(self) -> tuple[str, ...]:
@@ -237,8 +241,8 @@ def _behind_colon(lines: Lines, at: int, first: int) -> int:
 
 def _last_line_of_head(owner: ast.AST, kind: str) -> int:
     """The last line (1-based) that the header is known to reach."""
-    lines = [getattr(owner, "lineno", 1)] if kind not in ("else", "finally") else [1]
-    lines += [getattr(node, "end_lineno", None) or 1 for node in head_of(owner, kind)]
+    lines = [1 if kind in ("else", "finally") else int(getattr(owner, "lineno", 1))]
+    lines += [int(getattr(node, "end_lineno", None) or 1) for node in head_of(owner, kind)]
     return max(lines)
 
 
@@ -295,7 +299,7 @@ def head_of(owner: ast.AST, kind: str) -> list[ast.AST]:
 
 
 def _first_line(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", ())
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 
@@ -337,10 +341,11 @@ def registration(statement: ast.stmt | None) -> Key | None:
 
 
 def tokens_of(nodes: Sequence[ast.AST]) -> tuple[str, ...]:
-    """The canonical tokens of syntax, with what is in inner blocks; each imported name is one token."""
+    """The canonical tokens of syntax, inner blocks included; an imported name is one token, a docstring none."""
     out = Emitter()
     for node in nodes:
-        _emit(out, node)
+        if not isinstance(node, ast.stmt) or not is_string(node):
+            _emit(out, node)
     return tuple(out.tokens)
 
 
@@ -358,19 +363,30 @@ def _emit(out: Emitter, node: ast.AST) -> None:
         for part in head_of(owner, kind):
             out.node(part)
         for statement in body:
-            _emit(out, statement)
+            if not is_string(statement):
+                _emit(out, statement)
 
 
 def comments_in(text: str) -> tuple[str, ...]:
     """The comments of a piece of a program, in order."""
     if "#" not in text:
         return ()
-    found = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.COMMENT:
-                found.append(token.string)
-    except (tokenize.TokenError, SyntaxError):
-        # A piece with deeper lines only: what was read up to the end of it stands.
-        pass
-    return tuple(found)
+    return tuple(found.group() for found in _SCAN.finditer(text) if found.group().startswith("#"))
+
+
+# Strings are read over, so that a `#` in one is no comment.
+_SCAN = re.compile(
+    r'"""(?:\\.|[^\\])*?"""|' + r"'''(?:\\.|[^\\])*?'''|" + r'"(?:\\.|[^"\\\n])*"|' + r"'(?:\\.|[^'\\\n])*'|#[^\n]*",
+    re.DOTALL,
+)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two syntax trees (or lists or fields of them) are equal; ends at the first difference."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if not isinstance(one, ast.AST):
+        return bool(one == other)
+    return all(same(getattr(one, name, None), getattr(other, name, None)) for name in one._fields)

@@ -21,6 +21,7 @@ from guard.report.groups import Group, group, headline, origin_label, subject_of
 from guard.report.html_tables import containment_table, heat_table, invariance_table, ledger_table, sync_tables
 from guard.report.json_text import safe
 from guard.report.plain import clean, one_line
+from guard.report.resolution import resolution_html
 from guard.report.text_merge import file_lines
 from guard.report.view import View
 
@@ -42,7 +43,12 @@ _PAGE = """<!doctype html>
 </body>
 </html>
 """
-_COMMANDS = {"contains": "fixes and branches", "verify": "invariances", "history": "past syncs"}
+_COMMANDS = {
+    "contains": "fixes and branches",
+    "verify": "invariances",
+    "history": "past syncs",
+    "forecast": "what a merge would bring",
+}
 
 
 def render(report: Report, view: View) -> str:
@@ -62,6 +68,7 @@ def render(report: Report, view: View) -> str:
 
 def _body(report: Report, view: View, groups: list[Group]) -> list[str]:
     sections = [
+        ("Conflict hunks", resolution_html(report.resolution)),
         ("Past syncs", sync_tables(report.syncs)),
         ("Fixes and branches", containment_table(report.contains)),
         ("Invariances", invariance_table(report.invariance)),

@@ -10,6 +10,7 @@ from guard.model import (
     Evidence,
     FileCount,
     Finding,
+    HunkRecord,
     Invariance,
     MergeRecord,
     Origin,
@@ -47,6 +48,8 @@ def facts(report: Report) -> dict[str, Any]:
     if report.syncs:
         document["syncs"] = [_sync(row) for row in report.syncs]
     document["range"] = list(report.range)
+    if report.resolution:
+        document["resolution"] = [_hunk(row) for row in report.resolution]
     document["notices"] = list(report.notices)
     document["summary"] = {
         **{severity.value: report.count(severity) for severity in Severity},
@@ -174,6 +177,22 @@ def _invariance(row: Invariance) -> dict[str, Any]:
         "tolerance": row.tolerance,
         "reason": row.reason,
         "seconds": round(row.seconds, 3),
+    }
+
+
+def _hunk(row: HunkRecord) -> dict[str, Any]:
+    return {
+        "path": row.path,
+        "line": row.line,
+        "end_line": row.end_line,
+        "symbol": row.symbol,
+        "status": "resolved" if row.resolved else "open",
+        "reason": row.reason,
+        "numeric": row.numeric,
+        "ours": [_origin(origin) for origin in row.ours],
+        "theirs": [_origin(origin) for origin in row.theirs],
+        "would_lose": [{"side": side, "what": what} for side, what in row.would_lose],
+        "rank": row.rank,
     }
 
 

@@ -13,6 +13,7 @@ from guard.report.groups import Group, group, headline, origin_label, rank, subj
 from guard.report.markdown_tables import containment_table, invariance_table, sync_table
 from guard.report.markdown_text import code, fenced, plain, prose, row
 from guard.report.plain import clean, plural
+from guard.report.resolution import resolution_table
 from guard.report.text_merge import file_lines, survival_sentence, worst_files
 from guard.report.view import View
 
@@ -82,7 +83,13 @@ def _open(report: Report, view: View, groups: list[Group]) -> Iterator[str]:
         if len(groups) > OPEN_ROWS:
             yield ""
             yield f"… and {len(groups) - OPEN_ROWS:,} more below."
-    for lines in (sync_table(report.syncs), containment_table(report.contains), invariance_table(report.invariance)):
+    tables = (
+        sync_table(report.syncs),
+        containment_table(report.contains),
+        invariance_table(report.invariance),
+        resolution_table(report.resolution),
+    )
+    for lines in tables:
         if lines:
             yield ""
             yield from lines

@@ -12,6 +12,7 @@ from guard.report.groups import Group, group, headline, subject_of
 from guard.report.next_steps import explain_command, fix_command, restore_command
 from guard.report.paint import OF_SEVERITY, Paint
 from guard.report.plain import clean, cut, cut_path, display_width, one_line, plural
+from guard.report.resolution import resolution_lines
 from guard.report.text_merge import merge_lines, repaired_lines
 from guard.report.text_tables import containment_lines, invariance_lines, sync_lines
 from guard.report.view import View
@@ -46,6 +47,7 @@ def _top(report: Report, view: View, paint: Paint, width: int) -> list[str]:
         sync_lines(report.syncs, paint, width),
         containment_lines(report.contains, paint, width),
         invariance_lines(report.invariance, paint, width),
+        resolution_lines(report.resolution, paint, width, whole=view.max_lines is None),
     ):
         if table:
             top += ["", *table] if top else table
