@@ -12,6 +12,7 @@ from guard.checks.hunk_notes import Notes, hunk_notes
 from guard.checks.proving import prove
 from guard.codes import name_of
 from guard.documents.definitions import MODULE
+from guard.documents.kinds import is_python
 from guard.errors import GuardError
 from guard.git import Entry, Repository
 from guard.git.patch import changed_tree, store_blob
@@ -268,7 +269,7 @@ def _places(resolution: FileResolution) -> list[tuple[int, int]]:
 
 def _symbol(file: FilePlan, outcome: HunkOutcome) -> str:
     """The dotted name of the definition that a hunk stands in."""
-    if not file.path.endswith((".py", ".pyi")) or file.resolution is None:
+    if not is_python(file.path, stubs=True) or file.resolution is None:
         return MODULE
     try:
         tree = ast.parse(file.resolution.program)

@@ -15,36 +15,24 @@ from guard.merging.joining import join_lines
 from guard.merging.matching import identities, match
 from guard.merging.members import Refused
 from guard.merging.one_statement import join_header, join_statement, without_imported
+from guard.merging.pieces import (
+    VERSIONS,
+    Lead,
+    Piece,
+    Place,
+    Span,
+    common,
+    fuller,
+    lines_at,
+    own_text,
+    reformatted,
+    same_nodes,
+    spans_of,
+    whole_node,
+    whole_part,
+    words,
+)
 from guard.merging.syntax import Block, Node, Part, comments_in
-
-VERSIONS = ("base", "ours", "theirs")
-Span = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A piece of the joined text.
-
-    Attributes:
-        version: whose lines it is; empty for text made of several.
-        start, end: those lines.
-        text: what stands there.
-        made_of: the lines that a text of several was made of, by version.
-    """
-
-    version: str
-    start: int
-    end: int
-    text: str
-    made_of: tuple[tuple[str, Span], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where something was joined or refused: its lines by version, and why."""
-
-    spans: tuple[tuple[str, Span], ...]
-    reason: str
 
 
 @dataclass
@@ -79,39 +67,39 @@ class BlockMerge:
         base: str,
         ours: str,
         theirs: str,
-        mine: Block | Node | _Lead,
-        yours: Block | Node | _Lead,
+        mine: Block | Node | Lead,
+        yours: Block | Node | Lead,
     ) -> list[Piece]:
         """Join comments and blank lines."""
         places = dict(spans)
-        if theirs in (base, ours) or (_words(ours) == _words(theirs) and len(ours) >= len(theirs)):
-            return [_lines("ours", mine.lines, places["ours"])]
-        if base == ours or _words(ours) == _words(theirs):
-            return [_lines("theirs", yours.lines, places["theirs"])]
-        if _words(base) == _words(theirs):
-            return [_lines("ours", mine.lines, places["ours"])]
-        if _words(base) == _words(ours):
-            return [_lines("theirs", yours.lines, places["theirs"])]
+        if theirs in (base, ours) or (words(ours) == words(theirs) and len(ours) >= len(theirs)):
+            return [lines_at("ours", mine.lines, places["ours"])]
+        if base == ours or words(ours) == words(theirs):
+            return [lines_at("theirs", yours.lines, places["theirs"])]
+        if words(base) == words(theirs):
+            return [lines_at("ours", mine.lines, places["ours"])]
+        if words(base) == words(ours):
+            return [lines_at("theirs", yours.lines, places["theirs"])]
         joined = join_lines(*(text.splitlines(keepends=True) for text in (base, ours, theirs)))
         if joined is None:
             self.refuse(spans, "the comments of both sides disagree")
-            return [_lines("ours", mine.lines, places["ours"])]
+            return [lines_at("ours", mine.lines, places["ours"])]
         self.note(spans, "comments of both sides")
         return [Piece("", 0, 0, "".join(joined), spans)]
 
     def node(self, base: Node, ours: Node, theirs: Node, scope: str) -> list[Piece]:
         """Join a statement that all three versions have."""
-        spans = _spans((base, ours, theirs), lead=True)
-        lead = self.commentary(spans, base.lead, ours.lead, theirs.lead, _Lead(ours), _Lead(theirs))
+        spans = spans_of((base, ours, theirs), lead=True)
+        lead = self.commentary(spans, base.lead, ours.lead, theirs.lead, Lead(ours), Lead(theirs))
         return [*lead, *self._own(base, ours, theirs, scope)]
 
     def _own(self, base: Node, ours: Node, theirs: Node, scope: str) -> list[Piece]:
         if theirs.text in (base.text, ours.text):
-            return [_text("ours", ours)]
+            return [own_text("ours", ours)]
         if base.text == ours.text:
-            return [_text("theirs", theirs)]
-        spans = _spans((base, ours, theirs))
-        piece = _reformatted(base, ours, theirs)
+            return [own_text("theirs", theirs)]
+        spans = spans_of((base, ours, theirs))
+        piece = reformatted(base, ours, theirs)
         if piece is not None:
             self.note(spans, piece[1])
             return [piece[0]]
@@ -122,7 +110,7 @@ class BlockMerge:
             text = join_statement(base, ours, theirs)
         except Refused as reason:
             self.refuse(spans, str(reason))
-            return [_text("ours", ours)]
+            return [own_text("ours", ours)]
         self.note(spans, "edits of both sides in one statement")
         return [Piece("", 0, 0, text, spans)]
 
@@ -137,8 +125,8 @@ class BlockMerge:
                 pieces = self._branches(forms[0], forms[changed], forms[other], changed == 1, scope)
                 if pieces is not None:
                     return pieces
-        self.refuse(_spans((base, ours, theirs)), "both sides changed the branches of one statement")
-        return [_text("ours", ours)]
+        self.refuse(spans_of((base, ours, theirs)), "both sides changed the branches of one statement")
+        return [own_text("ours", ours)]
 
     def _branches(
         self, base: Sequence[Part], changed: Sequence[Part], other: Sequence[Part], by_ours: bool, scope: str
@@ -149,13 +137,13 @@ class BlockMerge:
             return None
         kept = [known[part.code] for part in changed if part.code in known]
         gone = [number for number in range(len(base)) if number not in kept]
-        if kept != sorted(kept) or any(_whole(base[number]) != _whole(other[number]) for number in gone):
+        if kept != sorted(kept) or any(whole_part(base[number]) != whole_part(other[number]) for number in gone):
             return None
         pieces: list[Piece] = []
         for part in changed:
             number = known.get(part.code)
             if number is None:
-                pieces.append(_lines("ours" if by_ours else "theirs", part.lines, (part.start, part.block.end)))
+                pieces.append(lines_at("ours" if by_ours else "theirs", part.lines, (part.start, part.block.end)))
             else:
                 sides = (part, other[number]) if by_ours else (other[number], part)
                 pieces += self._part(base[number], *sides, scope)
@@ -166,8 +154,8 @@ class BlockMerge:
         return [*self._header(base, ours, theirs), *self.block(base.block, ours.block, theirs.block, inner)]
 
     def _header(self, base: Part, ours: Part, theirs: Part) -> list[Piece]:
-        mine = _lines("ours", ours.lines, (ours.start, ours.end))
-        yours = _lines("theirs", theirs.lines, (theirs.start, theirs.end))
+        mine = lines_at("ours", ours.lines, (ours.start, ours.end))
+        yours = lines_at("theirs", theirs.lines, (theirs.start, theirs.end))
         if theirs.text in (base.text, ours.text):
             return [mine]
         if base.text == ours.text:
@@ -197,23 +185,6 @@ class BlockMerge:
     def note(self, spans: Iterable[tuple[str, Span]], reason: str) -> None:
         """Record how something was joined."""
         self.joined.append(Place(tuple(spans), reason))
-
-
-def _reformatted(base: Node, ours: Node, theirs: Node) -> tuple[Piece, str] | None:
-    """What stands where at most one side changed the code, and how; None where both did, or their comments differ."""
-    if theirs.says(base) and theirs.comments in (base.comments, ours.comments):
-        return _text("ours", ours), "theirs only reformatted it"
-    if ours.says(base) and ours.comments in (base.comments, theirs.comments):
-        return _text("theirs", theirs), "ours only reformatted it"
-    if not ours.says(theirs):
-        return None
-    if ours.comments == theirs.comments:
-        forms = _text("ours", ours), _text("theirs", theirs)
-        return max(forms, key=lambda item: (len(item.text), item.text)), "both sides made the same change"
-    if base.comments in (ours.comments, theirs.comments):
-        kept = _text("ours", ours) if base.comments == theirs.comments else _text("theirs", theirs)
-        return kept, "both sides made the same change"
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,18 +234,18 @@ class _Walk:
         if not runs[0] and not runs[1]:
             return []
         for side in (0, 1):
-            if runs[side] and not _same(runs[side], runs[1 - side]):
+            if runs[side] and not same_nodes(runs[side], runs[1 - side]):
                 self._edit(side, runs[side], slot)
         if not runs[0] or not runs[1]:
             side = 0 if runs[0] else 1
-            return [piece for node in runs[side] for piece in _whole_node(VERSIONS[side + 1], node)]
+            return [piece for node in runs[side] for piece in whole_node(VERSIONS[side + 1], node)]
         return self._both_put_in(slot, runs[0], runs[1])
 
     def _both_put_in(self, slot: int, ours: list[Node], theirs: list[Node]) -> list[Piece]:
         """What both sides put in at one place: what is the same once, the rest side by side where it may be."""
         spans = [*_where(ours, self), *_where(theirs, self)]
         ids = identities(ours, theirs)
-        blocks = _common(ids[0], ids[1])
+        blocks = common(ids[0], ids[1])
         replaced = self._gone_in_both(slot)
         pieces: list[Piece] = []
         position = other = 0
@@ -285,14 +256,14 @@ class _Walk:
                 reason = "both sides replaced the same code" if replaced else reason
                 if reason is not None:
                     self.merge.refuse(spans, reason)
-                    return [piece for node in ours for piece in _whole_node("ours", node)]
+                    return [piece for node in ours for piece in whole_node("ours", node)]
             order = sorted(zip(VERSIONS[1:], rest, strict=True), key=lambda item: [node.text for node in item[1]])
-            pieces += [piece for version, nodes in order for node in nodes for piece in _whole_node(version, node)]
+            pieces += [piece for version, nodes in order for node in nodes for piece in whole_node(version, node)]
             if first < len(ours):
                 pieces += (
                     self.merge.node(ours[first], ours[first], theirs[second], self.scope)
                     if (ours[first].text == theirs[second].text and ours[first].lead == theirs[second].lead)
-                    else _fuller(ours[first], theirs[second])
+                    else fuller(ours[first], theirs[second])
                 )
             position, other = first + 1, second + 1
         self.merge.note(spans, "both sides put in things that stand for themselves")
@@ -339,11 +310,11 @@ class _Walk:
                 text = without_imported(kept, base)
             except Refused as reason:
                 self.merge.refuse(spans, str(reason))
-                return _whole_node(version, kept)
+                return whole_node(version, kept)
             self.merge.note(spans, "one side took an import out, the other added names to it")
             return [Piece("", 0, 0, text, tuple(spans))] if text else []
         self.merge.refuse(spans, "one side deleted what the other changed")
-        return _whole_node(version, kept)
+        return whole_node(version, kept)
 
 
 def _slots(partners: Sequence[int], count: int) -> dict[int, list[int]]:
@@ -375,56 +346,3 @@ def _where(nodes: Iterable[Node], walk: _Walk) -> list[tuple[str, Span]]:
         version = next(v for v, known in zip(VERSIONS, lines, strict=True) if known is node.lines)
         found.append((version, (node.first, node.end)))
     return found
-
-
-def _common(one: Sequence[int], other: Sequence[int]) -> list[tuple[int, int]]:
-    from difflib import SequenceMatcher
-
-    blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
-    return [(block.a + k, block.b + k) for block in blocks for k in range(block.size)]
-
-
-def _same(one: Sequence[Node], other: Sequence[Node]) -> bool:
-    return len(one) == len(other) and all(a.says(b) for a, b in zip(one, other, strict=True))
-
-
-def _fuller(ours: Node, theirs: Node) -> list[Piece]:
-    """Of two forms of one statement the one with more comments, else the longer one."""
-    forms = (("ours", ours), ("theirs", theirs))
-    version, node = max(forms, key=lambda f: (len(_words(f[1].lead)) + len(f[1].comments), len(f[1].text), f[1].text))
-    return _whole_node(version, node)
-
-
-def _whole_node(version: str, node: Node) -> list[Piece]:
-    return [_lines(version, node.lines, (node.first, node.end))]
-
-
-def _text(version: str, node: Node) -> Piece:
-    return Piece(version, node.start, node.end, node.text)
-
-
-def _lines(version: str, lines: Sequence[str], span: Span) -> Piece:
-    return Piece(version, span[0], span[1], "".join(lines[span[0] : span[1]]))
-
-
-def _whole(part: Part) -> str:
-    return "".join(part.lines[part.start : part.block.end])
-
-
-def _words(text: str) -> list[str]:
-    """The lines that say something."""
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def _spans(nodes: Sequence[Node], *, lead: bool = False) -> tuple[tuple[str, Span], ...]:
-    return tuple(
-        (version, (node.first, node.start) if lead else (node.start, node.end))
-        for version, node in zip(VERSIONS, nodes, strict=True)
-    )
-
-
-class _Lead:
-    """The lines before a statement, as something that has lines."""
-
-    def __init__(self, node: Node) -> None:
-        self.lines = node.lines

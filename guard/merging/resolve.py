@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from guard.documents.gc_paused import gc_paused
-from guard.merging.blocks import VERSIONS, BlockMerge, Piece, Place
+from guard.merging.blocks import BlockMerge
 from guard.merging.conserve import bound_twice, unaccounted
 from guard.merging.hunks import Hunk, Lines, Segment, filled, lines_of, tidy
+from guard.merging.pieces import VERSIONS, Piece, Place
 from guard.merging.syntax import Block, read
 
 _MOST_ROUNDS = 8

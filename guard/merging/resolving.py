@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from guard.documents.kinds import is_python
 from guard.merging.hunks import Hunk, Segment
 from guard.merging.resolve import FileResolution, HunkOutcome, resolve_python
 
@@ -18,7 +19,7 @@ def resolve_file(path: str, segments: Sequence[Segment], keep_open: Mapping[int,
         segments: the file as git joined it.
         keep_open: numbers of hunks that are not to be resolved, with the reason.
     """
-    if path.endswith((".py", ".pyi")):
+    if is_python(path, stubs=True):
         return resolve_python(segments, keep_open)
     outcomes: list[HunkOutcome] = []
     position = 0
