@@ -54,11 +54,17 @@ class Verdict(StrEnum):
     PARTLY = "partly"
     DEAD = "dead"
     REVIVED = "revived"
+    TWICE = "done twice"
 
     @property
     def is_loss(self) -> bool:
         """Whether the side's work is not effective in merged and nobody took it out on purpose."""
-        return self in {Verdict.LOST, Verdict.REVERTED, Verdict.PARTLY, Verdict.DEAD, Verdict.REVIVED}
+        return self in {Verdict.LOST, Verdict.REVERTED, Verdict.PARTLY, Verdict.DEAD, Verdict.REVIVED, Verdict.TWICE}
+
+    @property
+    def is_told(self) -> bool:
+        """Whether a report speaks of it: a loss, or what the other side's work took the place of."""
+        return self.is_loss or self is Verdict.SUPERSEDED
 
 
 class Status(StrEnum):

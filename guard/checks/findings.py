@@ -9,17 +9,20 @@ from guard.checks.wording import message_of
 from guard.codes import name_of
 from guard.documents.unread import UNREAD
 from guard.judge.changes import JudgedChange, LostEdit
+from guard.judge.directives import DIRECTIVE
 from guard.judge.numeric import is_numeric, is_test
 from guard.judge.tokens import content
 from guard.model import Confidence, Finding, Related, Severity, Survival, Verdict, fingerprint
 
 _CODE = {
     Verdict.REVERTED: "GRD201", Verdict.LOST: "GRD202", Verdict.PARTLY: "GRD203", Verdict.DEAD: "GRD204",
-    Verdict.REVIVED: "GRD205",
+    Verdict.REVIVED: "GRD205", Verdict.TWICE: "GRD309", Verdict.SUPERSEDED: "GRD202",
 }  # fmt: skip
 MOST_IN_DOUBT = 8  # pieces for each precise one: where the other side wrote all around anew, one edit proves little
 MANY_GONE = 30  # lost changes of one file and side, none of them kept, that weigh as much as a number
-_WORST_FIRST = (Verdict.REVERTED, Verdict.PARTLY, Verdict.LOST, Verdict.DEAD, Verdict.REVIVED)
+_WORST_FIRST = (
+    Verdict.TWICE, Verdict.REVERTED, Verdict.PARTLY, Verdict.LOST, Verdict.DEAD, Verdict.REVIVED, Verdict.SUPERSEDED,
+)  # fmt: skip
 
 
 def finding_of(
@@ -58,7 +61,7 @@ def finding_of(
         origins=first.origins,
         evidence=lead.evidence,
         related=_related(first, tests_there),
-        fixable=verdict is not Verdict.DEAD,
+        fixable=verdict not in (Verdict.DEAD, Verdict.TWICE) and first.kind != DIRECTIVE,
         score=_score(first, pieces, numeric, severity, survival),
     )
 
@@ -78,6 +81,17 @@ def taken_out_later(group: Sequence[JudgedChange], lost: Container[str] = ()) ->
         return replace(finding, severity=Severity.WARNING, verdict=Verdict.REMOVED, message=message)
     score = min(finding.score, 0.5)
     return replace(finding, severity=Severity.NOTE, verdict=Verdict.REMOVED, message=message, score=score)
+
+
+def superseded(group: Sequence[JudgedChange]) -> Finding:
+    """Tell changes in whose place the other side's work stands: a note, for both cannot be had."""
+    by = group[0].by
+    finding = finding_of(group)
+    other = group[0].side.other.value
+    named = "" if by is None else f" (#{by.pr})" if by.pr is not None else f" ({by.commit[:10]})"
+    message = f"{finding.message}; {other} rewrote what it stood on{named}"
+    score = min(finding.score, 0.4)
+    return replace(finding, severity=Severity.NOTE, verdict=Verdict.SUPERSEDED, message=message, score=score)
 
 
 def _verdict(group: Sequence[JudgedChange], pieces: Sequence[LostEdit]) -> Verdict:
@@ -110,6 +124,8 @@ def _severity(
     likely = [piece for piece in pieces if not piece.rewritten]
     untouched = any(not piece.contested for piece in pieces)
     confidence = Confidence.HIGH if untouched else Confidence.MEDIUM if likely else Confidence.LOW
+    if first.kind == DIRECTIVE:
+        return Severity.NOTE, confidence
     if all(change.carried for change in group):
         # No work of this side: rightly undone where it had only dropped something, or where the other side went on.
         right = all((piece.back and not piece.missing) or piece.reworked for piece in pieces)

@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
 
 from guard.checks.contract import CheckContext, CheckResult
-from guard.checks.findings import finding_of, taken_out_later
+from guard.checks.findings import finding_of, superseded, taken_out_later
 from guard.checks.orphans import orphan_tests, taken_whole
 from guard.checks.returned import returned
 from guard.checks.textual import judged_by_lines
 from guard.judge.changes import JudgedChange
+from guard.judge.directives import DIRECTIVE
 from guard.judge.numeric import is_test
 from guard.judge.sync_changes import judge_sync
 from guard.model import ChangeCount, Side, Survival, Verdict
@@ -23,7 +24,7 @@ def check_lost(context: CheckContext) -> CheckResult:
     trees = context.trees
     context.progress("judging changes")
     judged = judge_sync(trees, context.jobs)
-    losses = [change for change in judged.changes if change.verdict.is_loss]
+    losses = [change for change in judged.changes if change.verdict.is_told and change.pieces]
     context.progress("asking history about what was lost")
     told = attribute(trees.repository, trees.sync, losses)
     told_losses = told_apart(trees, [change for change in told if change.verdict.is_loss], context.jobs)
@@ -37,6 +38,8 @@ def check_lost(context: CheckContext) -> CheckResult:
     findings = [finding for _, finding in told_groups]
     behind = {origin.commit for change in open_losses for origin in change.origins}
     findings += [taken_out_later(group, behind) for group in grouped(told_losses.later)]
+    rewritten = (change for change in told if change.pieces[0].verdict is Verdict.SUPERSEDED)
+    findings += [superseded(group) for group in grouped(rewritten)]
     findings += returned(told_groups)
     findings += orphan_tests(trees, open_losses)
     findings += taken_whole(trees, survival)
@@ -77,16 +80,19 @@ def counted(changes: Iterable[JudgedChange]) -> tuple[dict[Side, ChangeCount], t
     """How many changes each side made, and how many of each file's are in effect."""
     total: dict[tuple[str, Side], int] = defaultdict(int)
     lost: dict[tuple[str, Side], int] = defaultdict(int)
+    replaced: dict[tuple[str, Side], int] = defaultdict(int)
     for change in changes:
+        if change.kind == DIRECTIVE:
+            continue
         key = change.source.path, change.side
         total[key] += 1
         lost[key] += change.verdict.is_loss
-    survival = tuple(
-        Survival(path, side, total[path, side], total[path, side] - lost[path, side]) for path, side in sorted(total)
-    )
+        replaced[key] += change.verdict is Verdict.SUPERSEDED
+    survival = tuple(Survival(*key, total[key], total[key] - lost[key] - replaced[key]) for key in sorted(total))
     counts = {}
     for side in Side:
         made = sum(count for (_, whose), count in total.items() if whose is side)
         gone = sum(count for (_, whose), count in lost.items() if whose is side)
-        counts[side] = ChangeCount(made, made - gone, gone)
+        kept = sum(item.kept for item in survival if item.side is side)
+        counts[side] = ChangeCount(made, kept, gone)
     return counts, survival

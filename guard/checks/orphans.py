@@ -85,9 +85,10 @@ def taken_whole(trees: FourTrees, survival: Iterable[Survival]) -> list[Finding]
             if item is None or item.kept == item.total:
                 continue
             share = round(100 * item.kept / item.total)
+            joined = "" if path in trees.conflicts else ", where git would have joined both"
             message = (
                 f"the file was taken whole from {side.value}: {share} % of {side.other.value}' "
-                f"{item.total} changes survive, where git would have joined both"
+                f"{item.total} changes survive{joined}"
             )
             found.append(
                 Finding(

@@ -23,6 +23,8 @@ def message_of(group: Sequence[JudgedChange], verdict: Verdict, tests_there: Seq
     missing = [text for change in group for piece in change.pieces if not piece.where for text in piece.missing]
     back = [text for change in group for piece in change.pieces for text in piece.back]
     parts = []
+    if verdict is Verdict.TWICE:
+        return f"{_listed(back)} are both in merged, of which each side has one: it is done twice"
     if verdict is Verdict.DEAD and not missing and not back:
         parts.append(f"{whose} change of `{first.subject}` is there and does nothing: {first.reason}")
     for where in dict.fromkeys(where for _, where in placed):

@@ -59,6 +59,11 @@ class Definition:
         return self._statements
 
     @property
+    def shape(self) -> list[tuple[str, int]]:
+        """Its statements and the blocks that they stand in: equal for equal syntax."""
+        return [(statement.text, statement.parent) for statement in self.statements]
+
+    @property
     def bag(self) -> Counter[str]:
         """Its statements by text and count, `self` aside. Not to be changed."""
         if self._bag is None:

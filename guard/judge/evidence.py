@@ -36,7 +36,7 @@ def pieces_of(hunk: Hunk, four: Alignment, files: Files, side: Side, now: Defini
         now: the definition in merged.
     """
     side_file, other_file, merged = files.side, files.other, files.merged
-    for fate in hunk.lost:
+    for fate in hunk.lost or hunk.superseded:
         old = four.base[fate.old] if fate.old >= 0 else None
         new = four.side[fate.new] if fate.new >= 0 else None
         at = four.merged[fate.merged] if fate.merged >= 0 else None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from guard.documents.definitions import EMPTY, MODULE, SourceFile
+from dataclasses import replace
+
+from guard.documents.definitions import EMPTY, MODULE, Definition, SourceFile
 from guard.judge.changes import JudgedChange, LostEdit, Place
-from guard.judge.definition_index import DefinitionIndex, moved_to
+from guard.judge.definition_index import OTHER_NAME, DefinitionIndex, Location, moved_to, shared
 from guard.judge.numeric import is_numeric, is_test
 from guard.model import Evidence, Side, Verdict
 
@@ -30,24 +32,26 @@ def judge_presence(
         None where the definitions of the file are to be judged one by one.
     """
     if merged is EMPTY and made is not EMPTY:
-        if base is not EMPTY and (other is EMPTY or same(base, made)):
-            return None
+        unchanged = base is not EMPTY and same(base, made)
+        if unchanged and (side is Side.THEIRS or other is EMPTY or not same(base, other)):
+            return None  # the other side's doing, or told for ours
         if moved_share(path, made, side, elsewhere) >= MOVED_SHARE:
             return None
-        reason = "" if base is EMPTY else "the other side has the file too"
-        return _change(path, side, Verdict.LOST, made, reason)
+        if base is not EMPTY and other is EMPTY:
+            return _change(path, side, Verdict.LOST, made, "the other side deleted the file", made, met=True)
+        reason = "" if base is EMPTY else "the base and both sides have it" if unchanged else "both sides have it"
+        return _change(path, side, Verdict.LOST, made, reason, made)
     if made is EMPTY and base is not EMPTY and merged is not EMPTY:
         if other is not EMPTY and not same(base, other):
-            return _change(path, side, Verdict.SUPERSEDED, base, "the other side went on with the file")
-        return _change(path, side, Verdict.REVIVED, base, "" if other is not EMPTY else "both sides removed it")
+            return _change(path, side, Verdict.REVIVED, base, "the other side went on with the file", made, met=True)
+        return _change(path, side, Verdict.REVIVED, base, "" if other is not EMPTY else "both sides removed it", made)
     return None
 
 
 def same(one: SourceFile, other: SourceFile) -> bool:
     """Whether two files are the same but for formatting, comments and documentation."""
     return one.definitions.keys() == other.definitions.keys() and all(
-        definition.own == other.definitions[key].own
-        or [s.text for s in definition.statements] == [s.text for s in other.definitions[key].statements]
+        definition.own == other.definitions[key].own or definition.shape == other.definitions[key].shape
         for key, definition in one.definitions.items()
     )
 
@@ -65,27 +69,37 @@ def moved_share(path: str, file: SourceFile, side: Side, elsewhere: DefinitionIn
             for standing in elsewhere.standing(definition.last_name, path, alone=True)
             if standing.merged.key not in elsewhere.file(side.value, standing.path).definitions
         ]
-        if moved_to(definition, (), others) is not None:
+        moved = moved_to(definition, (), others)
+        if moved is not None and not _of_the_other_side(definition, moved, side, elsewhere):
             found += size
     return found / total if total else 0.0
 
 
-def _change(path: str, side: Side, verdict: Verdict, file: SourceFile, reason: str) -> JudgedChange:
+def _of_the_other_side(definition: Definition, moved: Location, side: Side, elsewhere: DefinitionIndex) -> bool:
+    """Whether the other side itself has what stands there, and it only bears the name: nothing moved to it."""
+    there = elsewhere.file(side.other.value, moved.path).definitions.get(moved.merged.key)
+    return there is not None and there.own == moved.merged.own and shared(definition, there) < OTHER_NAME
+
+
+def _change(
+    path: str, side: Side, verdict: Verdict, file: SourceFile, reason: str, made: SourceFile, *, met: bool = False
+) -> JudgedChange:
     place = Place(path, MODULE, 1, max(1, len(file.lines)))
     size = sum(len(definition.statements) for definition in file.definitions.values())
     pieces: tuple[LostEdit, ...] = ()
     subject = path.rsplit("/", 1)[-1]
     numeric = False
-    if verdict.is_loss:
+    if verdict.is_told:
         words = tuple(w for d in file.definitions.values() for s in d.statements for w in s.tokens)
         lines = tuple(filter(None, (line.strip() for line in file.lines)))[:MOST_LINES]
-        back = verdict is Verdict.REVIVED
+        back = made is EMPTY
         text = "\n".join(file.lines[:12])
         shown = {"base": text, side.other.value: text, "merged": text} if back else {side.value: text}
         told = (f"file {path}",)
         lacking, returned = ((), lines) if back else (lines, ())
         missing, there = ((), told) if back else (told, ())
         evidence = Evidence(**shown)
-        pieces = (LostEdit(verdict, missing, there, words, lacking, returned, 1, 1, evidence, subject=subject),)
+        piece = LostEdit(verdict, missing, there, words, lacking, returned, 1, 1, evidence, subject=subject)
+        pieces = (replace(piece, contested=met, reworked=met),)
         numeric = not is_test(path) and is_numeric(words)
     return JudgedChange(place, place, side, verdict, "file", max(1, size), pieces, numeric, subject, reason=reason)

@@ -11,7 +11,9 @@ from guard.judge.changes import JudgedChange, LostEdit, Place
 from guard.judge.definition_index import DefinitionIndex
 from guard.judge.forms import FileForms
 from guard.judge.numeric import is_numeric, is_test
+from guard.judge.outcomes import told
 from guard.judge.overriding import Passed, arguments_set, overridden_by
+from guard.judge.without_effect import idle_statements
 from guard.model import Evidence, Side, Verdict
 
 
@@ -24,12 +26,14 @@ class Inert:
         by: the argument that takes its place, or empty where nothing reads it.
         line: in merged.
         reason: in words.
+        words: the tokens of the whole statement, where that does nothing.
     """
 
     subject: str
     by: str
     line: int
     reason: str
+    words: tuple[str, ...] = ()
 
 
 def inert_changes(
@@ -39,19 +43,24 @@ def inert_changes(
     now = forms.merged.definitions.get(after.key)
     if now is None or now.own == (before.own if before else ""):
         return
-    found = list(overridden(before, after, now, forms.merged, forms.path, elsewhere)) if now.own != after.own else []
+    found = []
+    if now.own != after.own:
+        found = [*overridden(before, after, now, forms.merged, forms.path, elsewhere), *idle(before, after, now)]
     nothing_calls = unread(after, forms.of(side), now, forms.merged)
     for inert in [*found, *([nothing_calls] if nothing_calls else [])]:
         at = Place(forms.path, now.name, inert.line, inert.line)
         line = forms.merged.excerpt(inert.line, inert.line)
         lines = after.own.split("\n")
-        held = next((text.strip() for text in lines if f"{inert.subject}=" in text.replace(" ", "")), "")
+        held = line.strip() if inert.words else ""
+        held = held or next((text.strip() for text in lines if f"{inert.subject}=" in text.replace(" ", "")), "")
         evidence = Evidence(None, merged=line, **{side.value: held or None})
-        words = (inert.subject, *(word for word in (inert.by,) if word))
+        words = inert.words or (inert.subject, *(word for word in (inert.by,) if word))
         kept = (held,) if held else ()
         subject = inert.subject
         piece = LostEdit(Verdict.DEAD, (), (), words, kept, (), inert.line, inert.line, evidence, subject=subject)
-        numeric = not is_test(forms.path) and (is_numeric(words) or _touches_number(before, after))
+        numeric = not is_test(forms.path) and (
+            is_numeric(words) or (not inert.words and _touches_number(before, after))
+        )
         where = Place(forms.path, after.name, after.line, after.end_line)
         kind, pieces = "statements", (piece,)
         yield JudgedChange(at, where, side, Verdict.DEAD, kind, 1, pieces, numeric, subject, reason=inert.reason)
@@ -80,6 +89,13 @@ def overridden(
                 reason = f"`{newer}`, which the call passes now, takes its place in {callee.name}"
                 yield Inert(passed.argument, newer, _line_of(merged, line, now.end_line, passed.argument), reason)
                 break
+
+
+def idle(before: Definition | None, after: Definition, now: Definition) -> Iterator[Inert]:
+    """Statements of an edit that stand in merged and cannot act there."""
+    for found in idle_statements(before, after, now):
+        statement = now.statements[found.index]
+        yield Inert(told(statement), "", statement.line, found.reason, statement.tokens)
 
 
 def unread(after: Definition, side: SourceFile, now: Definition, merged: SourceFile) -> Inert | None:

@@ -11,6 +11,7 @@ from guard.judge.alignment import align, hunks
 from guard.judge.called import run_by_a_helper
 from guard.judge.changes import JudgedChange, LostEdit, Place
 from guard.judge.definition_index import DefinitionIndex, Location, shared
+from guard.judge.directives import directive_changes
 from guard.judge.evidence import Files, pieces_of
 from guard.judge.files import judge_presence
 from guard.judge.fitting import with_doubt
@@ -19,6 +20,7 @@ from guard.judge.inert import inert_changes
 from guard.judge.move_target import SUBSTANTIAL, move_target, other_form
 from guard.judge.numeric import is_numeric, is_test
 from guard.judge.renamed import RECAST, TOUCHED, old_name, rename_candidates, renamed_by
+from guard.judge.twice import twice_in
 from guard.judge.verdicts import Alignment, Hunk, judge_common, judge_statements, judge_surplus
 from guard.judge.whole import gone, whole, whole_piece
 from guard.model import Side, Verdict
@@ -26,6 +28,7 @@ from guard.model import Side, Verdict
 __all__ = ["FileForms", "judge", "judge_side"]
 
 Key = tuple[str, int]
+TAKEN_OVER = 0.15  # share of a removed definition that stands in a new one, beside the very text that a side changed
 HOLLOW = 0.25  # share of the base's statements below which a definition is only a shell of what it was
 
 
@@ -40,7 +43,8 @@ def judge(forms: FileForms, elsewhere: DefinitionIndex | None = None) -> list[Ju
         added or deleted whole; ours first, in the order of the file.
     """
     places = elsewhere or DefinitionIndex()
-    return [change for side in Side for change in judge_side(forms, side, places)]
+    sides = [change for side in Side for change in judge_side(forms, side, places)]
+    return [*sides, *twice_in(forms), *directive_changes(forms)]
 
 
 def judge_side(forms: FileForms, side: Side, elsewhere: DefinitionIndex) -> list[JudgedChange]:
@@ -131,12 +135,38 @@ class _SideJudge:
         elif now is not None:
             yield from self._compare(before, after, other, now)
         elif other is None:
-            if before.statements != after.statements and _texts(before) != _texts(after):
-                yield gone(self.forms, self.side, after, Verdict.SUPERSEDED, "the other side removed the definition")
-        elif _texts(before) != _texts(after):
+            if before.shape != after.shape:
+                yield from self._taken_over(before, after)
+        elif before.shape != after.shape:
             yield gone(
                 self.forms, self.side, after, Verdict.LOST, "the whole definition is gone, and both sides have it"
             )
+
+    def _taken_over(self, before: Definition, after: Definition) -> Iterator[JudgedChange]:
+        """A change to a definition that the other side removed: back where its old text stands in a new definition."""
+        forms = self.forms
+        old = {s.text for s in before.statements} - {s.text for s in after.statements}
+        heirs = [
+            definition
+            for key, definition in forms.merged.definitions.items()
+            if key not in forms.base.definitions and key not in forms.of(self.side).definitions
+            if definition.kind == before.kind and any(s.text in old for s in definition.statements)
+        ]
+        heir = max(heirs, key=lambda definition: shared(before, definition), default=None)
+        if heir is not None and shared(before, heir) >= TAKEN_OVER:
+            there = forms.of(self.side.other).definitions.get(heir.key)
+            standing = Location(forms.path, forms.merged, heir, None, there, there)
+            found = self._compare(before, after, there, heir, standing)
+            back = [change for change in found if change.verdict in (Verdict.REVERTED, Verdict.PARTLY)]
+            for change in back:
+                pieces = tuple(replace(piece, reworked=True) for piece in change.pieces)
+                yield replace(change, reason=f"what it changed stands in {heir.name} now", pieces=pieces)
+            if back:
+                return
+        told = gone(forms, self.side, after, Verdict.SUPERSEDED, "the other side removed the definition")
+        known = set(map(str.strip, forms.base.lines[before.line - 1 : before.end_line]))
+        pieces = (replace(p, missing_lines=tuple(t for t in p.missing_lines if t not in known)) for p in told.pieces)
+        yield replace(told, pieces=tuple(pieces))
 
     def _common(self, before: Definition | None, after: Definition) -> Iterator[JudgedChange]:
         """What merged dropped although all have it, or has once more than all: told for the side that came near."""
@@ -256,8 +286,8 @@ class _SideJudge:
         four = _four((before, after, other, now), self._went, self._reads)
         recast = before is not None and other is not None and shared(before, other) < RECAST
         for hunk in judge_statements(four):
-            verdict = _verdict(hunk, standing is not None)
-            pieces = tuple(pieces_of(hunk, four, files, self.side, now)) if verdict.is_loss else ()
+            verdict = hunk.verdict(moved=standing is not None)
+            pieces = tuple(pieces_of(hunk, four, files, self.side, now)) if verdict.is_told else ()
             pieces = run_by_a_helper(hunk.lost, pieces, four.side, now, files.merged) if pieces else ()
             if before is None and pieces:
                 pieces = with_doubt(four, hunk.lost, pieces, *self._tokens())
@@ -321,24 +351,6 @@ class _SideJudge:
         """Whether a definition around it was told as a whole already."""
         parts = definition.name.split(".")
         return any((".".join(parts[:count]), 0) in self.whole for count in range(1, len(parts)))
-
-
-def _verdict(hunk: Hunk, moved: bool) -> Verdict:
-    """One verdict of a run of statements: the worst that the statements say together."""
-    lost = hunk.lost
-    if lost:
-        kinds = {fate.verdict for fate in lost}
-        kept = any(not fate.verdict.is_loss and fate.verdict is not Verdict.SUPERSEDED for fate in hunk.fates)
-        if kinds == {Verdict.REVIVED}:
-            return Verdict.REVIVED
-        if Verdict.PARTLY in kinds or (kept and Verdict.REVERTED not in kinds):
-            return Verdict.PARTLY
-        return Verdict.REVERTED if Verdict.REVERTED in kinds or Verdict.REVIVED in kinds else Verdict.LOST
-    kinds = {fate.verdict for fate in hunk.fates}
-    for verdict in (Verdict.SUPERSEDED, Verdict.EQUIVALENT, Verdict.MOVED):
-        if verdict in kinds:
-            return verdict
-    return Verdict.MOVED if moved else Verdict.KEPT
 
 
 def _first_line(hunk: Hunk, four: Alignment, now: Definition) -> int:

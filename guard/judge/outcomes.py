@@ -61,6 +61,27 @@ class Hunk:
         """The fates that are losses."""
         return [fate for fate in self.fates if fate.verdict.is_loss]
 
+    @property
+    def superseded(self) -> list[EditOutcome]:
+        """The fates in whose place the other side's work stands."""
+        return [fate for fate in self.fates if fate.verdict is Verdict.SUPERSEDED]
+
+    def verdict(self, *, moved: bool) -> Verdict:
+        """One verdict of the run: the worst that its statements say together."""
+        kinds = {fate.verdict for fate in self.lost}
+        if kinds:
+            kept = any(not fate.verdict.is_told for fate in self.fates)
+            if kinds == {Verdict.REVIVED}:
+                return Verdict.REVIVED
+            if Verdict.PARTLY in kinds or (kept and Verdict.REVERTED not in kinds):
+                return Verdict.PARTLY
+            return Verdict.REVERTED if kinds & {Verdict.REVERTED, Verdict.REVIVED} else Verdict.LOST
+        kinds = {fate.verdict for fate in self.fates}
+        for verdict in (Verdict.SUPERSEDED, Verdict.EQUIVALENT, Verdict.MOVED):
+            if verdict in kinds:
+                return verdict
+        return Verdict.MOVED if moved else Verdict.KEPT
+
 
 def told(statement: Statement) -> str:
     """A statement in one line, for messages."""

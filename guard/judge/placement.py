@@ -72,10 +72,10 @@ def depend(one: Statement, other: Statement) -> bool:
     """Whether the order of two statements may matter: one sets what the other names, or both are calls."""
     if one.kind not in ("statement", "header") or other.kind not in ("statement", "header"):
         return False
-    first, second = _set_by(one.tokens), _set_by(other.tokens)
-    if _meet(first, second | _named(other.tokens)) or _meet(second, _named(one.tokens)):
+    first, second = set_by(one.tokens), set_by(other.tokens)
+    if overlap(first, second | names_in(other.tokens)) or overlap(second, names_in(one.tokens)):
         return True
-    return _acts(one) and _acts(other)
+    return acts(one) and acts(other)
 
 
 def enclosing(form: Statements, index: int) -> Iterator[int]:
@@ -104,7 +104,7 @@ def _in_merged(forms: Alignment, header: int, known: int) -> int:
     return place
 
 
-def _set_by(tokens: Sequence[str]) -> set[str]:
+def set_by(tokens: Sequence[str]) -> set[str]:
     """The names and attributes that a statement assigns."""
     depth, found, start = 0, set(), 0
     for index, token in enumerate(tokens):
@@ -113,12 +113,12 @@ def _set_by(tokens: Sequence[str]) -> set[str]:
         elif token in (")", "]", "}"):
             depth -= 1
         elif depth == 0 and (token == "=" or (token.endswith("=") and token not in ("==", "!=", "<=", ">="))):
-            found |= _named(tokens[start:index])
+            found |= names_in(tokens[start:index])
             start = index + 1
     return found
 
 
-def _named(tokens: Sequence[str]) -> set[str]:
+def names_in(tokens: Sequence[str]) -> set[str]:
     """The dotted names in a run of tokens, without what is called."""
     found: set[str] = set()
     path: list[str] = []
@@ -135,11 +135,12 @@ def _named(tokens: Sequence[str]) -> set[str]:
     return found
 
 
-def _meet(one: set[str], other: set[str]) -> bool:
+def overlap(one: set[str], other: set[str]) -> bool:
+    """Whether a name of one set is one of the other, or an attribute of one."""
     return any(a == b or a.startswith(b + ".") or b.startswith(a + ".") for a in one for b in other)
 
 
-def _acts(statement: Statement) -> bool:
+def acts(statement: Statement) -> bool:
     """Whether a statement is a call for its effect, and not for what it prints."""
     tokens = statement.tokens
     if "(" not in tokens or statement.kind != "statement":

@@ -18,6 +18,7 @@ from guard.parallel import in_processes
 from guard.sync.trees import TREES, FourTrees
 
 _HEAD = re.compile(rb"^(?=(?:[ \t]{1,4})?(?:async[ \t]+def|def|class)[ \t])", re.MULTILINE)
+_OF_A_CLEAN_MERGE = frozenset({Verdict.DEAD, Verdict.TWICE})
 SMALLEST_SHARE = 1_000_000  # bytes of source that are worth a process of their own
 
 
@@ -158,7 +159,8 @@ class _Work:
         if places["base"] != path:
             changes = [_named(change, path, places[change.side.value]) for change in changes]
         if path in self.clean:  # as git joined it: nothing is lost there, but a change may be without effect
-            changes = [c for c in changes if c.verdict is Verdict.DEAD or not c.verdict.is_loss]
+            changes = [c for c in changes if c.verdict in _OF_A_CLEAN_MERGE or not c.verdict.is_loss]
+            changes = [c if c.verdict is not Verdict.SUPERSEDED else replace(c, pieces=()) for c in changes]
         return changes, outcomes
 
 

@@ -14,7 +14,7 @@ SHOWN = 12  # lines of a definition that evidence shows
 def gone(forms: FileForms, side: Side, after: Definition, verdict: Verdict, reason: str) -> JudgedChange:
     """The change of a definition that the side has and merged has not."""
     pieces: tuple[LostEdit, ...] = ()
-    if verdict.is_loss:
+    if verdict.is_told:
         pieces = (whole_piece(forms, side, after, forms.of(side), None, verdict),)
     return whole(forms, side, after, verdict, reason, pieces)
 

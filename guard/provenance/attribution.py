@@ -37,6 +37,8 @@ def attribute(repository: Repository, sync: Sync, changes: Sequence[JudgedChange
         for piece in change.pieces:
             for side in Side:
                 lines[side].update(piece.missing_lines, piece.back_lines)
+                if change.verdict is Verdict.SUPERSEDED and side is not change.side:
+                    lines[side].update(piece.other_lines)
                 paths[side].update((change.source.path, change.place.path))
     tips = {Side.OURS: sync.ours, Side.THEIRS: sync.theirs}
 
@@ -120,7 +122,8 @@ def _split(change: JudgedChange, own: Strokes, other: Strokes) -> Iterable[tuple
         shas = best if len(change.pieces) == 1 or change.kind != "statements" else best[:1]
         shas = shas or last
         last = shas
-        groups[shas, _decided(piece, other, change.source.path)].append(piece)
+        decided = _replaced_by if change.verdict is Verdict.SUPERSEDED else _decided
+        groups[shas, decided(piece, other, change.source.path)].append(piece)
     leaderless = [key for key in groups if not key[0]]
     for key in leaderless:  # what stood before the first line that tells belongs to that line's commit
         target = next((other_key for other_key in groups if other_key[0] and other_key[1] == key[1]), None)
@@ -171,6 +174,12 @@ def _decided(piece: LostEdit, other: Strokes, path: str) -> str:
     return max(votes, key=lambda sha: votes[sha])
 
 
+def _replaced_by(piece: LostEdit, other: Strokes, path: str) -> str:
+    """The commit of the other side that took out what a superseded piece stood on; or nothing."""
+    votes = blamed(other.removed, filter(telling, piece.other_lines), path)
+    return max(votes, key=lambda sha: votes[sha], default="")
+
+
 def _last(known: dict[str, list], line: str, path: str) -> int:  # type: ignore[type-arg]
     """How far back the newest stroke on a line in this file lies; -1 for none."""
     return next((stroke.order for stroke in known.get(line, ()) if stroke.path == path), -1)
@@ -179,6 +188,8 @@ def _last(known: dict[str, list], line: str, path: str) -> int:  # type: ignore[
 def _with(change: JudgedChange, shas: tuple[str, ...], by: str, facts: dict[str, Origin]) -> JudgedChange:
     behind = tuple(facts[sha] for sha in shas if sha in facts)
     if by and by in facts:
-        verdict = Verdict.SUPERSEDED if change.pieces[0].verdict is Verdict.REVIVED else Verdict.REMOVED
+        superseded = Verdict.SUPERSEDED in (change.verdict, change.pieces[0].verdict)
+        back = change.pieces[0].verdict is Verdict.REVIVED
+        verdict = Verdict.SUPERSEDED if superseded or back else Verdict.REMOVED
         return replace(change, verdict=verdict, origins=behind, by=facts[by])
     return replace(change, origins=behind)

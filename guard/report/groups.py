@@ -24,9 +24,21 @@ _SAID = {
     Verdict.PARTLY: "is partly lost",
     Verdict.DEAD: "is there but dead",
     Verdict.REVIVED: "deleted code that is back",
+    Verdict.TWICE: "is done twice",
+    Verdict.SUPERSEDED: "is superseded",
+    Verdict.REMOVED: "was taken out later",
 }
 # What the headline says when one fix met several fates: the loudest first.
-_LOUDEST = (Verdict.REVERTED, Verdict.LOST, Verdict.DEAD, Verdict.PARTLY, Verdict.REVIVED)
+_LOUDEST = (
+    Verdict.REVERTED,
+    Verdict.LOST,
+    Verdict.DEAD,
+    Verdict.PARTLY,
+    Verdict.REVIVED,
+    Verdict.TWICE,
+    Verdict.SUPERSEDED,
+    Verdict.REMOVED,
+)
 
 
 @dataclass(frozen=True, slots=True)
