@@ -165,8 +165,8 @@ class _SideJudge:
                 return
         told = gone(forms, self.side, after, Verdict.SUPERSEDED, "the other side removed the definition")
         known = set(map(str.strip, forms.base.lines[before.line - 1 : before.end_line]))
-        pieces = (replace(p, missing_lines=tuple(t for t in p.missing_lines if t not in known)) for p in told.pieces)
-        yield replace(told, pieces=tuple(pieces))
+        changed = (replace(p, missing_lines=tuple(t for t in p.missing_lines if t not in known)) for p in told.pieces)
+        yield replace(told, pieces=tuple(changed))
 
     def _common(self, before: Definition | None, after: Definition) -> Iterator[JudgedChange]:
         """What merged dropped although all have it, or has once more than all: told for the side that came near."""
