@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from guard.documents.definitions import EMPTY, MODULE, Definition, SourceFile
 from guard.judge.changes import JudgedChange, LostEdit, Place
 from guard.judge.definition_index import OTHER_NAME, DefinitionIndex, Location, moved_to, shared
@@ -32,19 +30,17 @@ def judge_presence(
         None where the definitions of the file are to be judged one by one.
     """
     if merged is EMPTY and made is not EMPTY:
-        unchanged = base is not EMPTY and same(base, made)
-        if unchanged and (side is Side.THEIRS or other is EMPTY or not same(base, other)):
-            return None  # the other side's doing, or told for ours
+        if base is not EMPTY and same(base, made):
+            return None
         if moved_share(path, made, side, elsewhere) >= MOVED_SHARE:
             return None
-        if base is not EMPTY and other is EMPTY:
-            return _change(path, side, Verdict.LOST, made, "the other side deleted the file", made, met=True)
-        reason = "" if base is EMPTY else "the base and both sides have it" if unchanged else "both sides have it"
-        return _change(path, side, Verdict.LOST, made, reason, made)
+        if base is not EMPTY and other is EMPTY:  # the judge of whole files tells of it
+            return _change(path, side, Verdict.SUPERSEDED, made, "the other side deleted the file")
+        return _change(path, side, Verdict.LOST, made, "" if base is EMPTY else "both sides have the file")
     if made is EMPTY and base is not EMPTY and merged is not EMPTY:
         if other is not EMPTY and not same(base, other):
-            return _change(path, side, Verdict.REVIVED, base, "the other side went on with the file", made, met=True)
-        return _change(path, side, Verdict.REVIVED, base, "" if other is not EMPTY else "both sides removed it", made)
+            return _change(path, side, Verdict.SUPERSEDED, base, "the other side went on with the file")
+        return _change(path, side, Verdict.REVIVED, base, "" if other is not EMPTY else "both sides removed it")
     return None
 
 
@@ -81,25 +77,22 @@ def _of_the_other_side(definition: Definition, moved: Location, side: Side, else
     return there is not None and there.own == moved.merged.own and shared(definition, there) < OTHER_NAME
 
 
-def _change(
-    path: str, side: Side, verdict: Verdict, file: SourceFile, reason: str, made: SourceFile, *, met: bool = False
-) -> JudgedChange:
+def _change(path: str, side: Side, verdict: Verdict, file: SourceFile, reason: str) -> JudgedChange:
     place = Place(path, MODULE, 1, max(1, len(file.lines)))
     size = sum(len(definition.statements) for definition in file.definitions.values())
     pieces: tuple[LostEdit, ...] = ()
     subject = path.rsplit("/", 1)[-1]
     numeric = False
-    if verdict.is_told:
+    if verdict.is_loss:
         words = tuple(w for d in file.definitions.values() for s in d.statements for w in s.tokens)
         lines = tuple(filter(None, (line.strip() for line in file.lines)))[:MOST_LINES]
-        back = made is EMPTY
+        back = verdict is Verdict.REVIVED
         text = "\n".join(file.lines[:12])
         shown = {"base": text, side.other.value: text, "merged": text} if back else {side.value: text}
         told = (f"file {path}",)
         lacking, returned = ((), lines) if back else (lines, ())
         missing, there = ((), told) if back else (told, ())
         evidence = Evidence(**shown)
-        piece = LostEdit(verdict, missing, there, words, lacking, returned, 1, 1, evidence, subject=subject)
-        pieces = (replace(piece, contested=met, reworked=met),)
+        pieces = (LostEdit(verdict, missing, there, words, lacking, returned, 1, 1, evidence, subject=subject),)
         numeric = not is_test(path) and is_numeric(words)
     return JudgedChange(place, place, side, verdict, "file", max(1, size), pieces, numeric, subject, reason=reason)

@@ -57,13 +57,13 @@ def test_a_file_that_one_side_edited_and_the_other_deleted_is_told_whichever_way
         for f in found(workshop, guard, {"d.py": LOSS}, {"d.py": fixed}, {}, {})
         if f["path"] == "d.py" and f["code"] == "GRD206"
     ]
-    assert (gone["severity"], gone["verdict"], gone["lost_side"]) == ("warning", "lost", "ours")
+    assert (gone["severity"], gone["verdict"], gone["lost_side"]) == ("warning", "superseded", "ours")
     (back,) = [
         f
         for f in found(workshop, guard, {"d.py": LOSS}, {}, {"d.py": fixed}, {"d.py": fixed})
         if f["path"] == "d.py" and f["code"] == "GRD206"
     ]
-    assert (back["severity"], back["verdict"], back["lost_side"]) == ("warning", "revived", "ours")
+    assert (back["severity"], back["verdict"], back["lost_side"]) == ("warning", "superseded", "ours")
 
 
 def test_a_file_that_neither_side_touched_and_the_merge_deleted_is_lost(workshop: Workshop, guard: Guard) -> None:
