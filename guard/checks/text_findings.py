@@ -17,6 +17,7 @@ from guard.sync.trees import TREES, FourTrees
 
 _WEIGHT = {"code": 2.0, "data": 1.5, "script": 1.4, "lines": 1.2, "prose": 0.4}
 _LONGEST_EVIDENCE = 24  # lines
+_MOST_COMMITS = 6  # that a message names
 _LONGEST_QUOTE = 90  # characters
 
 
@@ -188,6 +189,12 @@ def _message(part: LostText, verdict: Verdict, undone_later: bool, whole: bool) 
         text += f": {side.other.value} changed the same text" + (f" in {_commit(part.by)}" if part.by else "")
     elif whole:
         text += f": the file is that of {side.other.value}, whole"
+    if len(part.origins) > 1:
+        scopes = list(dict.fromkeys(unit.unit.scope for unit in units if unit.unit.scope))
+        under = f" under {_listed(scopes)}" if scopes else ""
+        shown = ", ".join(_commit(origin) for origin in part.origins[:_MOST_COMMITS])
+        more = f" and {len(part.origins) - _MOST_COMMITS} more" if len(part.origins) > _MOST_COMMITS else ""
+        return f"{text}; {len(units)} places{under} ({shown}{more})"
     return text + (f" ({_commit(part.origins[0])})" if part.origins else "")
 
 

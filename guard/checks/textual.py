@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from guard.checks.contract import CheckContext, CheckResult
@@ -17,6 +18,8 @@ from guard.model import Finding, Outcome, Side, Status, Survival, Verdict
 from guard.provenance.text_attribution import LostText, attribute_text, file_history
 from guard.sync.trees import FourTrees
 
+MANY_PARTS = 5  # commits of one side with losses in a file that was taken whole: from here on they are one finding
+_REQUIREMENTS = re.compile(r"(^|/)[\w.-]*(requirements|constraints)[\w.-]*\.(txt|in|pip)$")
 _TELLING_LINE = 12  # characters; a shorter line stands in many files
 
 
@@ -115,7 +118,8 @@ def judged(
 def told_of(trees: FourTrees, files: list[TextFile]) -> Iterator[tuple[LostText, Finding]]:
     """What is lost of judged files, each part with the finding that tells of it."""
     later = _after_the_sync(trees, files)
-    for part in _one_a_place(attribute_text(trees.repository, trees.sync, files)):
+    parts = list(_one_a_place(attribute_text(trees.repository, trees.sync, files)))
+    for part in _gathered(trees, parts):
         whole = taken_whole(trees, part.file, part.side.other)
         for piece, undone in _split(part, later):
             yield piece, finding_of_text(piece, undone, whole)
@@ -182,6 +186,27 @@ def _after_the_sync(trees: FourTrees, files: list[TextFile]) -> set[tuple[object
 
 def _identity(unit: LostUnit) -> tuple[object, ...]:
     return unit.side, unit.new and unit.new.key, unit.old and unit.old.key
+
+
+def _gathered(trees: FourTrees, parts: Sequence[LostText]) -> Iterator[LostText]:
+    """One part for all that one side lost in a file that was taken whole, or in a list of requirements.
+
+    There the losses are one act and not many, however many commits had made what is gone.
+    """
+    groups: dict[tuple[object, ...], list[LostText]] = {}
+    for number, part in enumerate(parts):
+        loss = any(unit.verdict.is_loss for unit in part.units)
+        groups.setdefault((part.file.places, part.side) if loss else (number,), []).append(part)
+    for group in groups.values():
+        first = group[0]
+        fewest = 2 if _REQUIREMENTS.search(first.file.places.shown) else MANY_PARTS
+        listed = _REQUIREMENTS.search(first.file.places.shown) or taken_whole(trees, first.file, first.side.other)
+        if not listed or len(group) < fewest:
+            yield from group
+            continue
+        units = sorted((unit for part in group for unit in part.units), key=lambda unit: (unit.line, unit.hunk))
+        made = dict.fromkeys(origin for part in group for origin in part.origins)
+        yield LostText(first.file, first.side, tuple(units), tuple(made))
 
 
 def _one_a_place(parts: list[LostText]) -> Iterator[LostText]:

@@ -12,6 +12,7 @@ from guard.model import Finding, Origin, Side, Verdict
 from guard.report.plain import one_line, plural
 
 LOST_TEST = "GRD207"
+MARKERS = "GRD308"
 SMALL_EDIT = 8
 """Tokens that a small edit adds and takes away: `* bsz` is two, another argument or process group about four."""
 _IN_PLACE = frozenset({Verdict.REVERTED, Verdict.PARTLY, Verdict.DEAD})
@@ -127,16 +128,23 @@ def group(findings: Iterable[Finding]) -> list[Group]:
     members: dict[object, list[Finding]] = {}
     for finding in sorted(findings, key=rank):
         key: object = (finding.code, finding.path)
-        if finding.origins:
+        if finding.code == MARKERS:
+            key = MARKERS
+        elif finding.origins:
             origin = finding.origins[0]
             key = origin.pr if origin.pr is not None else origin.commit
         members.setdefault(key, []).append(finding)
-    groups = [Group(found[0].origins[0] if found[0].origins else None, tuple(found)) for found in members.values()]
+    groups = [
+        Group(found[0].origins[0] if found[0].origins and key != MARKERS else None, tuple(found))
+        for key, found in members.items()
+    ]
     return sorted(groups, key=_group_rank)
 
 
 def _group_rank(found: Group) -> tuple[int, int, int]:
-    """Sort key of a group; equal ones keep the order of their worst findings."""
+    """Sort key of a group; equal ones keep the order of their worst findings. Files with markers explain the rest."""
+    if found.worst.code == MARKERS:
+        return found.worst.severity.rank, -1, 0
     edits = [silent_edit(finding) for finding in found.findings]
     if not any(edits):
         return found.worst.severity.rank, 2, 0
@@ -148,6 +156,8 @@ def _group_rank(found: Group) -> tuple[int, int, int]:
 def headline(found: Group, room: int | None = None) -> str:
     """One sentence: `is reverted in router.py; its test is still there`; without its tail if `room` is too small."""
     if found.origin is None:
+        if found.worst.code == MARKERS and len(found.paths) > 1:
+            return f"{len(found.paths)} files have markers of a conflict left in them"
         return one_line(found.worst.message)
     verdicts = Counter(finding.verdict for finding in found.findings if finding.severity is found.worst.severity)
     said = next((_SAID[verdict] for verdict in _LOUDEST if verdicts[verdict]), None)

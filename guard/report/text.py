@@ -95,7 +95,8 @@ def _group_lines(found: Group, view: View, paint: Paint, width: int, places: int
     count = f" ×{len(found.findings)}" if places == 0 and len(found.findings) > 1 else ""
     if found.origin is None:
         place = f"{one_line(worst.path)}:{worst.line}"
-        said = f"{place} {one_line(worst.message)}" if places == 0 else one_line(worst.message)
+        alone = len(found.paths) == 1
+        said = f"{place} {headline(found)}" if places == 0 and alone else headline(found)
         room = width - len(worst.severity.value) - len(worst.code) - len(count) - 2
         if places != 0:
             said, below = _wrapped(said, room, width)

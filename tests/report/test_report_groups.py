@@ -84,3 +84,19 @@ def test_the_excerpt_shows_the_lines_that_the_message_names() -> None:
         ("ours", "call(x, group=pg)"),
         ("merged", "call(x)"),
     ]
+
+
+def test_files_with_markers_are_one_group_and_come_first() -> None:
+    def left(number: int) -> Finding:
+        path = f"f{number}.py"
+        return Finding("GRD308", "conflict-markers", Severity.ERROR, path, 3, "1 unresolved conflict", mark(path))
+
+    consequence = Finding("GRD301", "undefined-name", Severity.ERROR, "a.py", 1, "m", "e" * 16, score=90.0)
+    silent = loud(2, TINY, 40)
+    named = dataclasses.replace(left(2), origins=(LOUD,))
+    groups = group([consequence, silent, left(1), named, left(3)])
+    assert groups[0].label == "conflict-markers"
+    assert headline(groups[0]) == "3 files have markers of a conflict left in them"
+    assert len(groups) == 3
+    (alone,) = group([left(1)])
+    assert headline(alone) == "1 unresolved conflict"

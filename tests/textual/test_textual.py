@@ -477,3 +477,53 @@ def test_a_kernel_file_that_one_side_cut_in_two(told: Any) -> None:
     assert (found["lost_side"], found["severity"], found["symbol"]) == ("ours", "warning", "scale")
     assert "`y[0] = y[0] / max(n, 1);` is not in merged" in found["message"]
     assert told(base, ours, theirs, {"ops.cu": other, "scale.cu": fixed}) == []
+
+
+def _side_in_steps(workshop: Workshop, path: str, base: str, steps: list[str], theirs: str, merged: str) -> None:
+    """A sync of which ours made its edits in several commits."""
+    workshop.commit("base", {path: base, "n": "1\n"})
+    workshop.branch("dev")
+    for number, text in enumerate(steps, 1):
+        workshop.commit(f"Step {number} (#{number})", {path: text})
+    workshop.switch("main")
+    workshop.commit("theirs (#90)", {path: theirs, "n": "2\n"})
+    workshop.switch("dev")
+    workshop.merge("main", {path: merged, "n": "2\n"})
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "count", "findings"),
+    [
+        ("settings.ini", "key_{0} = {1}\n", 6, 1),
+        ("settings.ini", "key_{0} = {1}\n", 3, 3),
+        ("requirements.txt", "library-{0}=={1}\n", 3, 1),
+        ("requirements/test_requirements.in", "library-{0}=={1}\n", 2, 1),
+    ],
+)
+def test_a_file_taken_whole_is_one_finding_with_its_size(
+    workshop: Workshop, guard: Guard, path: str, line: str, count: int, findings: int
+) -> None:
+    def version(changed: int, last: int = 0) -> str:
+        return "".join(line.format(n, 2 if n < changed else 1) for n in range(10)) + line.format(99, last)
+
+    steps = [version(number) for number in range(1, count + 1)]
+    _side_in_steps(workshop, path, version(0), steps, version(0, 7), version(0, 7))
+    answer = guard.check("--merge", "HEAD", "--select", "GRD208", folder=workshop.folder)
+    assert len(answer.findings()) == findings
+    told = answer.findings()[0]
+    assert len({origin["commit"] for found in answer.findings() for origin in found["origins"]}) == count
+    if findings == 1:
+        assert f"{count} places" in told["message"]
+        restored = guard("restore", told["fingerprint"], "--merge", "HEAD", "--apply")
+        assert restored.status == 0, restored.errors
+        assert (workshop.folder / path).read_text() == version(count, 7)
+
+
+@pytest.mark.parametrize("path", ["c.yaml", "m.py", "a.md"])
+def test_where_git_would_not_have_joined_both_nothing_says_so(workshop: Workshop, guard: Guard, path: str) -> None:
+    base = "".join(f"key_{n} = {n}\n\n" for n in range(6))
+    ours, theirs = base.replace("= 1", "= 10").replace("= 5", "= 50"), base.replace("= 1", "= 11")
+    make_sync(workshop, {path: base}, {path: ours}, {path: theirs}, {path: theirs})
+    (taken,) = guard.check("--merge", "HEAD", "--select", "GRD209", folder=workshop.folder).findings()
+    assert "was taken whole from theirs" in taken["message"]
+    assert "joined" not in taken["message"]
