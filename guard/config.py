@@ -56,6 +56,7 @@ class Config:
         take_theirs, keep_ours: side lists with reason and expiry.
         golden: patterns of golden values and lock files; their hunks are policy and no losses.
         persona: `maintainer`, `reviewer` or `audit`: how much the default view shows.
+        docs_url: web address of the folder with `rules.md` and `codes.md`, for links; else where guard came from.
     """
 
     target: str | None = None
@@ -73,6 +74,7 @@ class Config:
     keep_ours: tuple[SidePolicy, ...] = ()
     golden: tuple[str, ...] = ("**/golden_values*", "*.lock", "**/package-lock.json", "**/go.sum")
     persona: str = "maintainer"
+    docs_url: str | None = None
     source: str | None = field(default=None, metadata={"internal": True})
 
 

@@ -131,6 +131,7 @@ class Finding:
     """One thing to act on or look at. `fingerprint` depends on content, never on line numbers or order.
 
     `merge` is the SHA of the sync that it is of (of the tree, for a merge in progress); None for the linter's.
+    `edits` and `patch` say the same thing, where it was asked for: what brings a loss back, or a rule's safe edits.
     """
 
     code: str
@@ -158,6 +159,8 @@ class Finding:
     score: float = 0.0
     repaired_by: Origin | None = None
     merge: str | None = None
+    line_hash: str | None = None
+    patch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,13 +39,13 @@ def key_of(name: str, trees: FourTrees, config: Config) -> str:
 
 def recall(store: FactStore, key: str) -> CheckResult | None:
     """What was kept of a check under a key; None where nothing is, or nothing that can be read."""
-    return _recall(store, key, CheckResult)
+    return recall_as(store, key, CheckResult)
 
 
 def keep(store: FactStore, key: str, found: CheckResult) -> None:
     """Keep a result; one with a failure inside is asked for again the next time."""
     if not any(outcome.status is Status.FAILED for outcome in found.outcomes):
-        _keep(store, key, found)
+        keep_as(store, key, found)
 
 
 def remembered(
@@ -59,16 +59,17 @@ def remembered(
         ask: gives it.
         whole: whether an answer is worth keeping: nothing in it failed.
     """
-    known = _recall(store, key, kind)
+    known = recall_as(store, key, kind)
     if known is None:
         known = ask()
         if whole(known):
-            _keep(store, key, known)
+            keep_as(store, key, known)
             store.flush()
     return known
 
 
-def _recall(store: FactStore, key: str, kind: type[Kept]) -> Kept | None:
+def recall_as(store: FactStore, key: str, kind: type[Kept]) -> Kept | None:
+    """What was kept under a key, as a frozen dataclass; None where nothing is, or nothing that can be read."""
     data = store.get(KIND, key)
     if data is None:
         return None
@@ -78,7 +79,8 @@ def _recall(store: FactStore, key: str, kind: type[Kept]) -> Kept | None:
         return None
 
 
-def _keep(store: FactStore, key: str, found: Any) -> None:
+def keep_as(store: FactStore, key: str, found: Any) -> None:
+    """Keep a dataclass."""
     store.put(KIND, key, json.dumps(dataclasses.asdict(found), separators=(",", ":")).encode())
 
 

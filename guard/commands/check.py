@@ -97,6 +97,7 @@ def _judge(repository: Repository, selection: Selection, config: Config, output:
     from guard.commands.acceptance import accepted_by_commits
     from guard.commands.judgement import RunSettings, judge_selection
     from guard.commands.progress import AGAIN, progress
+    from guard.commands.suggesting import suggesting
 
     with gc_paused(last=True):
         with progress(output.quiet, AGAIN if output.cache else "") as tell:
@@ -104,6 +105,7 @@ def _judge(repository: Repository, selection: Selection, config: Config, output:
                 select=output.select, jobs=jobs(output), store=store(output), progress=tell, debug=debug
             )
             report = accepted_by_commits(repository, judge_selection(repository, selection, config, settings))
+            report = suggesting(report, repository, selection, config, settings, output)
         status = finish(report, output, covered_by(report))
     return NOTHING_CHECKED if status == 0 and selection.unanswered else status
 
@@ -142,6 +144,10 @@ def _lint_only(
         seconds=time.monotonic() - started,
         notices=notices or ("no merge was checked: only paths were given",),
     )
+    if any(not given.startswith(("text", "concise")) for given in output.formats):
+        from guard.commands.suggesting import suggesting_in_files
+
+        report = suggesting_in_files(report, config, root, output)
     folders = [_shown(path, root) for path in paths]
     return finish(report, output, covered_by(report, lambda path: any(_is_in(path, folder) for folder in folders)))
 
@@ -165,6 +171,7 @@ def configured(output: OutputOptions, config: Config, root: Path | None) -> Outp
         ignore=(*output.ignore, *config.ignore),
         fail_on=output.fail_on or config.fail_on,
         persona=output.persona or config.persona,
+        docs_url=config.docs_url,
         baseline=output.baseline or (Path(named) if named else None),
     )
 

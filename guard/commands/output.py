@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import json
 import os
 import re
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +28,7 @@ from guard.store.seen import remember, root_of
 CLEAN, FOUND, COULD_NOT_RUN, NOTHING_CHECKED = 0, 1, 2, 3
 """The exit codes (DESIGN §2)."""
 
+DISTRIBUTION = "merge-regression-guard"
 UNCUT = 1_000_000
 """Columns of what is no terminal: whatever reads it (grep, a log, a file) gets whole lines."""
 
@@ -60,6 +63,8 @@ class OutputOptions:
     jobs: int | None = None
     cache: bool = True
     quiet: bool = False
+    patches: bool = True
+    docs_url: str | None = None
 
     def view(self, link_base: str | None = None) -> View:
         """How this terminal and this reader want the report."""
@@ -71,6 +76,7 @@ class OutputOptions:
             quiet=self.quiet,
             timings=self.timings,
             link_base=link_base or web_address(os.environ),
+            docs_base=documents_address(os.environ, self.docs_url),
         )
 
 
@@ -79,7 +85,7 @@ def output_options(command: _Command) -> _Command:
 
     @functools.wraps(command)
     def with_output(**given: Any) -> Any:
-        names = [field.name for field in dataclasses.fields(OutputOptions)]
+        names = [field.name for field in dataclasses.fields(OutputOptions) if field.name != "docs_url"]
         values = {name: given.pop(name) for name in names}
         values["select"] = _split(values["select"])
         values["ignore"] = _split(values["ignore"])
@@ -119,6 +125,11 @@ def output_options(command: _Command) -> _Command:
         click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours."),
         click.option("--verbose", "-v", count=True, help="Every group and place; twice: notes and all four trees too."),
         click.option("--quiet", "-q", is_flag=True, help="Findings, counts and what was not checked; nothing else."),
+        click.option(
+            "--patches/--no-patches",
+            default=True,
+            help="HTML, SARIF and RDJSON: work out the patch of each loss, the worst 30. Takes seconds each.",
+        ),
         click.option("--timings", is_flag=True, help="Show the seconds of each check."),
         click.option("--jobs", type=click.IntRange(min=1), help="Worker processes. Default: the number of cores."),
         click.option("--cache/--no-cache", default=True, help="Remember parsed files between runs."),
@@ -259,6 +270,38 @@ def web_address(environ: Any) -> str | None:
         return f"{server.rstrip('/')}/{name}"
     project: str | None = environ.get("CI_PROJECT_URL")
     return f"{project}/-" if project else None
+
+
+def documents_address(environ: Any, configured: str | None) -> str | None:
+    """Web address of guard's own documents: the setting `docs-url`, else where the installed guard came from."""
+    if configured:
+        return configured
+    action = environ.get("GITHUB_ACTION_REPOSITORY")  # set while guard's own Action runs
+    if action and action.rpartition("/")[2] == DISTRIBUTION:
+        server = environ.get("GITHUB_SERVER_URL", "https://github.com")
+        return f"{server}/{action}/blob/{environ.get('GITHUB_ACTION_REF') or 'HEAD'}/docs"
+    return documents_of_install(_install_record())
+
+
+def documents_of_install(record: str | None) -> str | None:
+    """The same from pip's record of a direct installation (PEP 610), which holds the repository and the commit."""
+    try:
+        origin = json.loads(record or "{}")
+        address = str(origin["url"])
+        if address.startswith("file://"):
+            return f"{address.rstrip('/')}/docs"  # a checkout: its documents lie beside the code
+        commit = str(origin["vcs_info"]["commit_id"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    if not address.startswith("https://"):
+        return None
+    return f"{address.removesuffix('.git').rstrip('/')}/blob/{commit}/docs"
+
+
+def _install_record() -> str | None:
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
+    return None
 
 
 def _split(given: Sequence[str]) -> tuple[str, ...]:

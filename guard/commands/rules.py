@@ -11,7 +11,7 @@ from guard.codes import CODES
 from guard.commands.linting import rules_for
 from guard.config import load
 from guard.lint.language import Rule
-from guard.lint.pages import language_document, rules_document
+from guard.lint.pages import codes_document, language_document, rules_document
 from guard.lint.schema import json_schema
 from guard.store.seen import root_of
 
@@ -19,12 +19,16 @@ from guard.store.seen import root_of
 @click.command("rules")
 @click.option("--output-format", "-o", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--document", is_flag=True, help="Print all rules as one Markdown page.")
+@click.option("--codes", is_flag=True, help="Print the other codes as one Markdown page.")
 @click.option("--language", is_flag=True, help="Print the rule language as a Markdown page.")
 @click.option("--schema", is_flag=True, help="Print the JSON schema of rule files.")
-def rules(form: str, document: bool, language: bool, schema: bool) -> int:
+def rules(form: str, document: bool, codes: bool, language: bool, schema: bool) -> int:
     """List the rules of the linter, those of this repository included, and the other codes that guard reports."""
     if schema:
         click.echo(json.dumps(json_schema(Rule), indent=2, ensure_ascii=False))
+        return 0
+    if codes:
+        click.echo(codes_document(), nl=False)
         return 0
     if language:
         click.echo(language_document(), nl=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 
+from guard.codes import CODES
 from guard.lint import language
 from guard.lint.language import Rule
 from guard.lint.ruleset import RuleSet
@@ -85,6 +86,18 @@ match:
 bad: ["from my_package.losses import scale_loss\\n\\ndef f(n, bsz):\\n    scale_loss(count=n)\\n"]
 good: ["from my_package.losses import scale_loss\\n\\ndef f(n, bsz):\\n    scale_loss(count=bsz * n)\\n"]
 ```"""
+
+
+def codes_document() -> str:
+    """The codes that are no rules as one Markdown page, with an anchor for each."""
+    rows = [
+        "# Codes",
+        "",
+        "Written by `guard rules --codes`; do not edit. The rules of the linter: [rules.md](rules.md).",
+    ]
+    for code, (name, meaning) in CODES.items():
+        rows += ["", f"## {code} {name}", "", f"{meaning[:1].upper()}{meaning[1:]}."]
+    return "\n".join(rows) + "\n"
 
 
 def language_document() -> str:

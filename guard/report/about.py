@@ -19,6 +19,11 @@ def catalogue(report: Report) -> dict[str, RuleHelp]:
     return dict(sorted(rules.items()))
 
 
+def name_in_documents(rule: RuleHelp) -> str:
+    """The name under which guard's own documents speak of a code: a pin has a name of its own, and no page there."""
+    return CODES[rule.code][0] if rule.code in CODES else rule.name
+
+
 def checks_run(report: Report) -> list[str]:
     """The checks that ran, each once however many syncs, files or cases it ran on."""
     return list(dict.fromkeys(outcome.check for outcome in report.outcomes if outcome.status is Status.RAN))

@@ -6,6 +6,7 @@ from guard.model import Finding, Report, Severity, Status
 from guard.report.about import not_checked, outcome_sentence
 from guard.report.concise import totals
 from guard.report.groups import group, origin_label
+from guard.report.next_steps import explain_command, fix_command, restore_command
 from guard.report.plain import clean, one_line, plural
 from guard.report.view import View
 
@@ -19,8 +20,9 @@ def render(report: Report, view: View) -> str:
     lines: list[str] = []
     room = dict.fromkeys(Severity, MOST)
     for outcome in not_checked(report):
-        severity = Severity.ERROR if outcome.status is Status.FAILED else Severity.NOTE
-        if room[severity] > 1 or (outcome.status is Status.FAILED and room[severity]):
+        # What was skipped is said in the log and the summary: as a note at no line it would push findings out.
+        if outcome.status is Status.FAILED and room[Severity.ERROR]:
+            severity = Severity.ERROR
             room[severity] -= 1
             title = f"guard: {outcome.check} {outcome.status.value}"
             lines.append(_command(_COMMAND[severity], {"title": title}, outcome_sentence(outcome)))
@@ -33,7 +35,7 @@ def render(report: Report, view: View) -> str:
     for finding in worst:
         if room[finding.severity]:
             room[finding.severity] -= 1
-            lines.append(_annotation(finding))
+            lines.append(_annotation(finding, report))
         else:
             left[finding.severity] += 1
     lines += [f"guard: {plural(count, f'more {kind.value}')} in the summary" for kind, count in left.items() if count]
@@ -41,7 +43,7 @@ def render(report: Report, view: View) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _annotation(finding: Finding) -> str:
+def _annotation(finding: Finding, report: Report) -> str:
     values = {"file": clean(finding.path), "line": str(max(finding.line, 1))}
     if finding.end_line is not None and finding.end_line > finding.line:
         values["endLine"] = str(finding.end_line)
@@ -49,7 +51,9 @@ def _annotation(finding: Finding) -> str:
         values["col"] = str(finding.column)
     label = f" {origin_label(finding.origins[0])}" if finding.origins else ""
     values["title"] = f"{finding.code} {finding.name}{label}"
-    return _command(_COMMAND[finding.severity], values, f"{one_line(finding.message)} ({finding.fingerprint})")
+    command = restore_command(report, finding) or fix_command(finding) or explain_command(report, finding)
+    said = f"{one_line(finding.message)} ({finding.fingerprint})\n{command}"
+    return _command(_COMMAND[finding.severity], values, said)
 
 
 def _command(command: str, values: dict[str, str], message: str) -> str:

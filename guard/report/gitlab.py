@@ -8,6 +8,7 @@ from guard.model import Finding, Report, Severity, Status, fingerprint
 from guard.report.about import not_checked, outcome_sentence
 from guard.report.groups import origin_label, rank
 from guard.report.json_text import dump
+from guard.report.next_steps import commands
 from guard.report.plain import one_line
 from guard.report.view import View
 
@@ -17,7 +18,7 @@ ROOT = "."
 
 def render(report: Report, view: View) -> str:
     """Every standing finding, and an entry for each check that was skipped or failed."""
-    entries = [_entry(finding) for finding in sorted(report.findings, key=rank) if finding.accepted is None]
+    entries = [_entry(finding, report) for finding in sorted(report.findings, key=rank) if finding.accepted is None]
     for outcome in not_checked(report):
         said = outcome_sentence(outcome)
         entries.append(
@@ -33,13 +34,14 @@ def render(report: Report, view: View) -> str:
     return dump(entries)
 
 
-def _entry(finding: Finding) -> dict[str, Any]:
+def _entry(finding: Finding, report: Report) -> dict[str, Any]:
     label = f" [{origin_label(finding.origins[0])}]" if finding.origins else ""
     lines = {"begin": max(finding.line, 1)}
     if finding.end_line is not None and finding.end_line > finding.line:
         lines["end"] = finding.end_line
     return {
         "description": f"{one_line(finding.message)}{label}",
+        "content": {"body": "\n\n".join(f"`{command}`" for command in commands(report, finding).values())},
         "check_name": f"{finding.code} {finding.name}",
         "fingerprint": finding.fingerprint,
         "severity": _severity(finding),

@@ -21,6 +21,7 @@ from guard.model import (
 )
 from guard.report.excerpt import tree_text
 from guard.report.json_text import dump
+from guard.report.next_steps import commands
 from guard.report.view import View
 
 VERSION = 1
@@ -39,7 +40,7 @@ def facts(report: Report) -> dict[str, Any]:
         "command": report.command,
         "merges": [_merge(merge) for merge in report.merges],
         "outcomes": [_outcome(outcome) for outcome in report.outcomes],
-        "findings": [finding_facts(finding) for finding in report.findings],
+        "findings": [{**finding_facts(finding), "commands": commands(report, finding)} for finding in report.findings],
     }
     if report.contains:
         document["contains"] = [_containment(row) for row in report.contains]
@@ -91,6 +92,7 @@ def finding_facts(finding: Finding) -> dict[str, Any]:
         "accepted": finding.accepted,
         "repaired_by": _origin(finding.repaired_by) if finding.repaired_by else None,
         "merge": finding.merge,
+        "patch": finding.patch,
         "edits": [
             {"path": edit.path, "start": edit.start, "end": edit.end, "text": edit.text} for edit in finding.edits
         ],

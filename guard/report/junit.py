@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 from guard.model import Evidence, Finding, Outcome, Report, Severity, Status
 from guard.report.excerpt import tree_text
 from guard.report.groups import origin_label, rank, subject_of
+from guard.report.next_steps import commands
 from guard.report.plain import clean, one_line
 from guard.report.view import View
 
@@ -23,7 +24,7 @@ def render(report: Report, view: View) -> str:
     by_code: dict[str, list[Finding]] = {}
     for finding in sorted(report.findings, key=rank):
         by_code.setdefault(f"{finding.code} {finding.name}", []).append(finding)
-    suites += [_suite(name, [_case(finding) for finding in by_code[name]], 0.0) for name in sorted(by_code)]
+    suites += [_suite(name, [_case(finding, report) for finding in by_code[name]], 0.0) for name in sorted(by_code)]
     body = "\n".join(suites)
     return (
         f'<?xml version="1.0" encoding="utf-8"?>\n<testsuites name="guard {report.command}">\n{body}\n</testsuites>\n'
@@ -51,7 +52,7 @@ def _check(outcome: Outcome) -> Case:
     return "error", f"{head}>{inner}</testcase>"
 
 
-def _case(finding: Finding) -> Case:
+def _case(finding: Finding, report: Report) -> Case:
     name = f"{finding.path}:{finding.line} {finding.symbol} [{finding.fingerprint}]"
     classname = f"guard.{finding.code}.{finding.path}"
     head = f'<testcase name={_attribute(name)} classname={_attribute(classname)} time="0.000"'
@@ -59,19 +60,18 @@ def _case(finding: Finding) -> Case:
         return "skipped", f"{head}><skipped message={_attribute(f'accepted: {finding.accepted}')}/></testcase>"
     if finding.severity is Severity.ERROR:
         mark = f'message={_attribute(finding.message)} type="{finding.code}"'
-        return "failure", f"{head}><failure {mark}>{_text(_evidence(finding))}</failure></testcase>"
-    return (
-        "passed",
-        f"{head}><system-out>{_text(f'{finding.severity.value}: {_evidence(finding)}')}</system-out></testcase>",
-    )
+        return "failure", f"{head}><failure {mark}>{_text(_evidence(finding, report))}</failure></testcase>"
+    said = _text(f"{finding.severity.value}: {_evidence(finding, report)}")
+    return "passed", f"{head}><system-out>{said}</system-out></testcase>"
 
 
-def _evidence(finding: Finding) -> str:
+def _evidence(finding: Finding, report: Report) -> str:
     lines = [one_line(finding.message)]
     lines += [f"from {origin_label(origin)} {subject_of(origin)}" for origin in finding.origins]
     for tree in _TREES if finding.evidence != Evidence() else ():
         text = tree_text(finding.evidence, tree)
         lines.append(f"{tree}:\n{clean(text)}" if text is not None else f"{tree}: nothing")
+    lines += commands(report, finding).values()
     return "\n".join(lines)
 
 

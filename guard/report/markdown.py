@@ -12,6 +12,7 @@ from guard.report.excerpt import excerpt, pair_of
 from guard.report.groups import Group, group, headline, origin_label, rank, subject_of
 from guard.report.markdown_tables import containment_table, invariance_table, sync_table
 from guard.report.markdown_text import code, fenced, plain, prose, row
+from guard.report.next_steps import commands
 from guard.report.plain import clean, plural
 from guard.report.resolution import resolution_table
 from guard.report.text_merge import file_lines, survival_sentence, worst_files
@@ -38,7 +39,7 @@ def render(report: Report, view: View) -> str:
     blocks, left = _fitting(_folded(report, view, groups), room)
     parts += blocks
     room -= sum(len(block.encode()) for block in blocks)
-    evidence, more = _fitting((_evidence(finding, view) for found in groups for finding in found.findings), room)
+    evidence, more = _fitting((_evidence(finding, report) for found in groups for finding in found.findings), room)
     if evidence:
         title = f"Evidence of {plural(len(evidence), 'finding')}, worst first"
         parts.append(f"\n<details><summary>{title}</summary>\n{''.join(evidence)}\n</details>\n")
@@ -172,8 +173,8 @@ def _repaired(findings: list[Finding], view: View) -> Iterator[str]:
         yield f"- {what}{code(finding.path)}{by}"
 
 
-def _evidence(finding: Finding, view: View) -> str:
-    """One finding with its excerpt as a diff and the command that shows the rest."""
+def _evidence(finding: Finding, report: Report) -> str:
+    """One finding with its excerpt as a diff and the commands that show the rest and bring it back."""
     label = f"{origin_label(finding.origins[0])} " if finding.origins else ""
     title = f"{_SIGN[finding.severity]} {label}{finding.code} {finding.path}:{finding.line}"
     lines = [prose(finding.message), ""]
@@ -185,8 +186,9 @@ def _evidence(finding: Finding, view: View) -> str:
         lines += [fenced(clean("\n".join(body)), "diff"), ""]
     elif rows:
         lines += [fenced(clean("\n".join(text for _, text in rows)), "python"), ""]
+    steps = " · ".join(code(command) for command in commands(report, finding).values())
     place = f"in {code(finding.symbol)}, " if finding.symbol != "<module>" else ""
-    lines.append(f"{place}{finding.confidence.value} confidence · {code(f'guard explain {finding.fingerprint}')}")
+    lines.append(f"{place}{finding.confidence.value} confidence · {steps}")
     return _fold(title, "\n".join(lines))
 
 

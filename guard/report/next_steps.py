@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 from guard.model import Finding, Report, Verdict
+from guard.report.plain import one_line
 
 REASON = "'why it is right'"
 """What stands for the reason in a printed `guard accept`, until a person writes a better one."""
@@ -29,7 +30,27 @@ def accept_command(finding: Finding) -> str:
 
 def fix_command(finding: Finding) -> str | None:
     """The command that makes the safe edits of a rule in the finding's file; None where the rule has none."""
-    return shlex.join(("guard", "check", "--fix", finding.path)) if finding.edits and finding.merge is None else None
+    if not finding.fixable or not finding.code.startswith("GRD1") or one_line(finding.path) != finding.path:
+        return None  # a name that cannot be shown as it is cannot be typed either
+    return shlex.join(("guard", "check", "--fix", finding.path))
+
+
+def commands(report: Report, finding: Finding) -> dict[str, str]:
+    """All of them, by verb."""
+    found = {
+        "explain": explain_command(report, finding),
+        "restore": restore_command(report, finding),
+        "fix": fix_command(finding),
+        "accept": accept_command(finding),
+    }
+    return {verb: command for verb, command in found.items() if command is not None}
+
+
+def what_edits_do(finding: Finding) -> str:
+    """What a reader who takes a finding's edits gets."""
+    if finding.merge is not None and finding.code.startswith("GRD2"):
+        return "Bring the lost change back."
+    return "Write the form that the rule asks for."
 
 
 def restorable(finding: Finding) -> bool:

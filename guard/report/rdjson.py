@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from guard.model import Edit, Finding, Report, Severity, Status
-from guard.report.about import HOME, NAME, not_checked, outcome_sentence
+from guard.model import Edit, Finding, Report, RuleHelp, Severity, Status
+from guard.report.about import HOME, NAME, catalogue, name_in_documents, not_checked, outcome_sentence
 from guard.report.groups import origin_label, rank
 from guard.report.json_text import dump
+from guard.report.next_steps import explain_command, fix_command, restore_command
 from guard.report.plain import one_line
 from guard.report.view import View
 
@@ -16,7 +17,9 @@ _SEVERITY = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.NOTE
 
 def render(report: Report, view: View) -> str:
     """Every standing finding, then an entry for each check that was skipped or failed."""
-    diagnostics = [_diagnostic(finding, view) for finding in sorted(report.findings, key=rank) if not finding.accepted]
+    rules = catalogue(report)
+    standing = [finding for finding in sorted(report.findings, key=rank) if not finding.accepted]
+    diagnostics = [_diagnostic(finding, report, view, rules[finding.code]) for finding in standing]
     for outcome in not_checked(report):
         diagnostics.append(
             {
@@ -30,14 +33,16 @@ def render(report: Report, view: View) -> str:
     return dump(document)
 
 
-def _diagnostic(finding: Finding, view: View) -> dict[str, Any]:
+def _diagnostic(finding: Finding, report: Report, view: View, rule: RuleHelp) -> dict[str, Any]:
     label = f" [{origin_label(finding.origins[0])}]" if finding.origins else ""
     code = {"value": finding.code}
-    url = view.commit_url(finding.origins[0].commit) if finding.origins else None
+    url = view.rule_url(finding.code, name_in_documents(rule))
+    url = url or (view.commit_url(finding.origins[0].commit) if finding.origins else None)
     if url:
         code["url"] = url
+    said = f"{one_line(finding.message)}{label} ({finding.name}, {finding.fingerprint})"
     entry: dict[str, Any] = {
-        "message": f"{one_line(finding.message)}{label} ({finding.name}, {finding.fingerprint})",
+        "message": f"{said}{_next(report, finding)}",
         "location": {"path": finding.path, "range": _lines(finding.line, finding.end_line)},
         "severity": _SEVERITY[finding.severity],
         "code": code,
@@ -54,6 +59,11 @@ def _diagnostic(finding: Finding, view: View) -> dict[str, Any]:
     if suggestions:
         entry["suggestions"] = suggestions
     return entry
+
+
+def _next(report: Report, finding: Finding) -> str:
+    command = restore_command(report, finding) or fix_command(finding) or explain_command(report, finding)
+    return f"\n\n`{command}`"
 
 
 def _lines(start: int, end: int | None) -> dict[str, Any]:

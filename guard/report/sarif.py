@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from guard.model import Edit, Finding, Report, RuleHelp, Severity, Status
-from guard.report.about import HOME, NAME, catalogue, not_checked, outcome_sentence
+from guard.model import Finding, Report, RuleHelp, Severity, Status
+from guard.report.about import HOME, NAME, catalogue, name_in_documents, not_checked, outcome_sentence
 from guard.report.excerpt import tree_text
 from guard.report.groups import origin_label, rank, subject_of
 from guard.report.json_text import dump
+from guard.report.next_steps import commands, what_edits_do
 from guard.report.plain import one_line
 from guard.report.view import View
 
@@ -17,6 +18,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 MOST_RESULTS = 5000
 """GitHub shows at most so many results of a run."""
 FINGERPRINT = "guard/v1"
+GITHUB_FINGERPRINT = "primaryLocationLineHash"
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 _PRECISION = {"high": "very-high", "medium": "medium", "low": "low"}
 _TREES = ("base", "ours", "theirs")
@@ -39,7 +41,7 @@ def render(report: Report, view: View) -> str:
                 "name": NAME,
                 "version": report.version,
                 "informationUri": HOME,
-                "rules": [_rule(rule) for rule in rules.values()],
+                "rules": [_rule(rule, view) for rule in rules.values()],
             }
         },
         "automationDetails": {"id": f"{NAME}/{report.command}/"},
@@ -51,7 +53,7 @@ def render(report: Report, view: View) -> str:
                 "toolExecutionNotifications": notices,
             }
         ],
-        "results": [_result(finding, index[finding.code]) for finding in shown],
+        "results": [_result(finding, index[finding.code], report) for finding in shown],
     }
     if view.link_base and report.merges:
         run["versionControlProvenance"] = [
@@ -61,7 +63,8 @@ def render(report: Report, view: View) -> str:
     return dump(document)
 
 
-def _rule(rule: RuleHelp) -> dict[str, Any]:
+def _rule(rule: RuleHelp, view: View) -> dict[str, Any]:
+    url = view.rule_url(rule.code, name_in_documents(rule))
     help_text = rule.help or f"{rule.short[:1].upper()}{rule.short[1:]}."
     return {
         "id": rule.code,
@@ -70,11 +73,12 @@ def _rule(rule: RuleHelp) -> dict[str, Any]:
         "fullDescription": {"text": f"{rule.name}: {rule.short}"},
         "help": {"text": f"{help_text}\n\nguard explain {rule.code}", "markdown": help_text},
         "defaultConfiguration": {"level": _LEVEL[rule.severity]},
+        **({"helpUri": url} if url else {}),
         "properties": {"tags": ["merge" if rule.code[3] in "2345" else "correctness"]},
     }
 
 
-def _result(finding: Finding, index: int) -> dict[str, Any]:
+def _result(finding: Finding, index: int, report: Report) -> dict[str, Any]:
     origin = finding.origins[0] if finding.origins else None
     said = one_line(finding.message)
     if origin is not None:
@@ -91,8 +95,12 @@ def _result(finding: Finding, index: int) -> dict[str, Any]:
                 "logicalLocations": [{"fullyQualifiedName": one_line(finding.symbol)}],
             }
         ],
-        "partialFingerprints": {FINGERPRINT: finding.fingerprint},
-        "properties": _properties(finding),
+        "partialFingerprints": {
+            FINGERPRINT: finding.fingerprint,
+            # Without the file at hand the fingerprint serves: it is as stable, and as much one finding's own.
+            GITHUB_FINGERPRINT: finding.line_hash or f"{finding.fingerprint}:1",
+        },
+        "properties": {**_properties(finding), "commands": commands(report, finding)},
     }
     related = _related(finding)
     if related:
@@ -100,7 +108,7 @@ def _result(finding: Finding, index: int) -> dict[str, Any]:
     if finding.accepted is not None:
         result["suppressions"] = [{"kind": "external", "justification": one_line(finding.accepted)}]
     if finding.edits:
-        result["fixes"] = [_fix(finding.edits)]
+        result["fixes"] = [_fix(finding)]
     return result
 
 
@@ -148,14 +156,14 @@ def _artifact(path: str) -> dict[str, str]:
     return {"uri": quote(path.encode("utf-8", "surrogateescape")), "uriBaseId": "%SRCROOT%"}
 
 
-def _fix(edits: tuple[Edit, ...]) -> dict[str, Any]:
+def _fix(finding: Finding) -> dict[str, Any]:
     changes: dict[str, list[dict[str, Any]]] = {}
-    for edit in edits:
+    for edit in finding.edits:
         after = max(edit.end, edit.start - 1) + 1
         deleted = {"startLine": edit.start, "startColumn": 1, "endLine": after, "endColumn": 1}
         changes.setdefault(edit.path, []).append({"deletedRegion": deleted, "insertedContent": {"text": edit.text}})
     return {
-        "description": {"text": "Write the form that the rule asks for."},
+        "description": {"text": what_edits_do(finding)},
         "artifactChanges": [
             {"artifactLocation": _artifact(path), "replacements": replacements}
             for path, replacements in changes.items()

@@ -26,6 +26,7 @@ class View:
         quiet: only findings, counts and what was not checked.
         timings: whether the seconds of each check are shown.
         link_base: web address of the repository (`https://github.com/OWNER/REPO`) for links, or None.
+        docs_base: web address of guard's own documents, in which `rules.md` and `codes.md` lie, or None.
     """
 
     color: bool = False
@@ -36,6 +37,7 @@ class View:
     timings: bool = False
     quiet: bool = False
     link_base: str | None = None
+    docs_base: str | None = None
 
     @property
     def least(self) -> Severity:
@@ -61,6 +63,13 @@ class View:
     def commit_url(self, commit: str) -> str | None:
         """Web address of a commit, if the repository has one."""
         return f"{self.link_base}/commit/{commit}" if self.link_base else None
+
+    def rule_url(self, code: str, name: str) -> str | None:
+        """Web address of what a rule or code means, if guard's documents have one."""
+        if self.docs_base is None:
+            return None
+        page = "rules.md" if code.startswith("GRD1") else "codes.md"
+        return f"{self.docs_base.rstrip('/')}/{page}#{code.lower()}-{name}"
 
     def pull_url(self, number: int) -> str | None:
         """Web address of a pull request, if the repository has one."""

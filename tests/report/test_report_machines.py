@@ -49,7 +49,10 @@ def test_sarif_says_what_the_issue_asks() -> None:
     first = run["results"][0]
     assert (first["ruleId"], first["level"]) == ("GRD201", "error")
     assert run["tool"]["driver"]["rules"][first["ruleIndex"]]["id"] == "GRD201"
-    assert first["partialFingerprints"] == {"guard/v1": "99f707ef02f096ed"}
+    assert first["partialFingerprints"] == {
+        "guard/v1": "99f707ef02f096ed",
+        "primaryLocationLineHash": "99f707ef02f096ed:1",
+    }
     assert [place["message"]["text"].split(":")[0] for place in first["relatedLocations"]] == [
         "base says near here",
         "ours says near here",
@@ -154,6 +157,7 @@ def test_github_escapes() -> None:
     text = render(Report("check", "1", (finding,)), "github", View())
     assert text.splitlines()[0] == (
         "::error file=a%2Cb%3Ac%25.py,line=3,title=GRD201 reverted-fix::50 %25 ::error::x (ffffffffffffffff)"
+        "%0Aguard explain ffffffffffffffff"
     )
 
 
