@@ -19,6 +19,22 @@ class ShallowCloneError(GitError):
     """History that the question needs is not here; the message carries the exact fetch line."""
 
 
+class MissingObjectError(GitError):
+    """An object that the history names is not in this clone.
+
+    Attributes:
+        sha: its full SHA; empty where git does not say which.
+    """
+
+    def __init__(self, sha: str, hint: str = "") -> None:
+        super().__init__(f"object {sha or '(git does not say which)'} is not in this clone{hint}")
+        self.sha = sha
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[type[MissingObjectError], tuple[str, str]]:
+        return MissingObjectError, (self.sha, self.hint)  # it crosses processes, and its text is no argument
+
+
 class NothingCheckedError(GuardError):
     """There was nothing to check, or the input asks for a choice first: exit 3."""
 

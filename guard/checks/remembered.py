@@ -34,6 +34,7 @@ def key_of(name: str, trees: FourTrees, config: Config) -> str:
         for path, entry in sorted(getattr(trees, tree).items()):
             digest.update(f"{entry.mode} {entry.sha} {path}\0".encode("utf-8", "surrogateescape"))
         digest.update(b"\1")
+    digest.update(repr(sorted(trees.unread.items())).encode())
     return digest.hexdigest()
 
 

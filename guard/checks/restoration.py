@@ -162,8 +162,9 @@ def with_changes(trees: FourTrees, changes: Mapping[str, Entry | None]) -> FourT
 def _fresh(trees: FourTrees, **forms: Mapping[str, Entry]) -> FourTrees:
     # Not dataclasses.replace: what the old trees worked out about paths must not come along.
     made = {name: dict(forms.get(name, getattr(trees, name))) for name in _FORMS}
-    conflicts, blobs = trees.conflicts, trees._blobs
-    return FourTrees(trees.repository, trees.sync, trees.base_tree, **made, conflicts=conflicts, _blobs=blobs)
+    base, ours, theirs, merged, automatic = (made[name] for name in _FORMS)
+    known = trees.conflicts, trees.unread, trees._blobs
+    return FourTrees(trees.repository, trees.sync, trees.base_tree, base, ours, theirs, merged, automatic, *known)
 
 
 def _joined(trees: FourTrees, finding: Finding) -> Restoration:

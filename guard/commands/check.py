@@ -183,7 +183,7 @@ def jobs(output: OutputOptions) -> int:
 
 def store(output: OutputOptions) -> FactStore:
     """The cache, or nothing with `--no-cache`."""
-    return DiskStore() if output.cache else NullStore()
+    return DiskStore(tell=lambda text: click.echo(f"guard: {text}", err=True)) if output.cache else NullStore()
 
 
 def _is_repository_expected() -> bool:

@@ -19,6 +19,7 @@ from guard.checks.contract import CheckContext, CheckResult
 from guard.checks.policy import mark
 from guard.checks.remembered import key_of, remembered
 from guard.checks.survival import changes_of, files_of
+from guard.commands.not_judged import not_judged
 from guard.commands.progress import Progress, count_check
 from guard.commands.selection import SHORT, Selection
 from guard.commands.streams import in_streams, pays
@@ -166,7 +167,7 @@ def _judge_sync(
     record = MergeRecord(sync.merge, sync.checked, sync.ours, sync.theirs, sync.bases, sync.subject)
     judged = _Judged(record, files=len(trees.touched))
     context = CheckContext(trees, config, settings.jobs, settings.store, settings.progress, settings.debug)
-    judged.outcomes += (Outcome("merge", Status.SKIPPED, "its conflict is not resolved", 0.0, p) for p in sync.unmerged)
+    judged.outcomes += not_judged(trees)
     if apart:
         runs, judged.linted = in_streams(wanted, context, lint)
     else:

@@ -11,6 +11,8 @@ from guard.errors import NotAnalysedError
 # PEP 263: the declaration must stand in a comment on one of the first two lines, and the first must not be code.
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK_OR_COMMENT = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
+# A byte that no source holds, and words that say what this is.
+_NOT_READ = b"\0guard did not read this file: "
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
@@ -62,6 +64,15 @@ def declared_encoding(data: bytes) -> str:
     return "utf-8"
 
 
+def stand_in(reason: str) -> bytes:
+    """Bytes in place of a file that is there and is not looked at: nothing parses them, and `decode` gives the reason.
+
+    Arguments:
+        reason: names the content, so that the stand-ins of different files differ.
+    """
+    return _NOT_READ + reason.encode("utf-8", "backslashreplace")
+
+
 def decode(data: bytes) -> SourceText:
     """Decode a Python source file: byte order mark, coding line, any line ends, form feeds.
 
@@ -71,6 +82,8 @@ def decode(data: bytes) -> SourceText:
     Raises:
         NotAnalysedError: NUL bytes, an unknown codec, or bytes that the codec does not decode.
     """
+    if data.startswith(_NOT_READ):
+        raise NotAnalysedError(data.removeprefix(_NOT_READ).decode("utf-8", "replace"))
     encoding = declared_encoding(data)
     if b"\0" in data:
         raise NotAnalysedError("NUL byte in the source")

@@ -1,5 +1,6 @@
 """The only package that starts git."""
 
-from guard.git.repository import AutomaticMerge, Commit, Entry, Repository
+from guard.git.facts import AutomaticMerge, Commit, Entry
+from guard.git.repository import Repository
 
 __all__ = ["AutomaticMerge", "Commit", "Entry", "Repository"]

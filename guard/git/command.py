@@ -1,7 +1,7 @@
 """Start git: one place, through GitPython's command layer, never through a shell.
 
 What the environment or a configuration file could make git do on its own (hooks, external diff, fsmonitor, replace
-refs, grafts, prompts) is switched off here, for every call.
+refs, grafts, prompts, fetching what a partial clone lacks) is switched off here, for every call.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
 from git.cmd import Git
 
-from guard.errors import GitError
+from guard.errors import GitError, MissingObjectError
 
 MINIMUM_VERSION = (2, 38)  # the first release whose `merge-tree --write-tree` runs the real ort merge
 
@@ -47,7 +47,22 @@ QUIET_ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_PAGER": "cat",
     "GIT_TRACE": "0",
+    # git fetches on its own what a partial clone lacks, with whatever program the clone's configuration names. The
+    # second line holds for releases that do not know the first: no transport is allowed, whatever configuration says.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "LC_ALL": "C",  # messages that tell a missing object apart
 }
+
+# What git says where an object that a tree or commit names is not there.
+_MISSING = re.compile(
+    r"(?:unable to read|could not (?:read|fetch)|missing (?:blob|tree|commit|object)|bad (?:object|tree|blob)|"
+    r"unable to (?:find|get)|failed to read|not a valid object|not a tree object|bad tree object)\b.*?"
+    r"\b([0-9a-f]{40}(?:[0-9a-f]{24})?)\b",
+    re.IGNORECASE,
+)
+# The listing of one tree: a few entries that name each other often can unfold without an end.
+MOST_BYTES = 128 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +138,33 @@ class GitCommand:
             said = [line for line in text.splitlines() if line.strip()]
             cause = [line for line in said if not line.startswith(("hint:", "warning:"))]
             first = next(iter(cause or said), f"exit state {status}")
-            verb = next(
-                word for word, before in zip(arguments, ("", *arguments), strict=False) if before != "-c" != word
-            )
-            raise GitError(f"git {verb} failed: {first.removeprefix('fatal: ')}")
+            missing = next((found for line in said if (found := _MISSING.search(line))), None)
+            if missing is not None:
+                raise MissingObjectError(missing[1])
+            raise GitError(f"git {_verb(arguments)} failed: {first.removeprefix('fatal: ')}")
         return GitResult(status, output if isinstance(output, bytes) else output.encode(), text)
+
+    def run_bounded(self, *arguments: str, most: int = MOST_BYTES) -> bytes:
+        """Run git and read its output up to a bound.
+
+        Raises:
+            GitError: git fails, or prints more than `most` bytes.
+        """
+        process = self.start(*arguments)
+        pipes = process.proc
+        if pipes is None or pipes.stdin is None or pipes.stdout is None:
+            raise GitError(f"git {_verb(arguments)} could not be started")
+        pipes.stdin.close()
+        output: bytes = pipes.stdout.read(most + 1)
+        if len(output) > most:
+            pipes.kill()
+            pipes.wait()
+            raise GitError(f"git {_verb(arguments)} prints more than {most} bytes, so guard stopped it")
+        pipes.wait()
+        if pipes.returncode:
+            # Once more, for the error as a sentence.
+            return self.run(*arguments).output
+        return output
 
     def start(self, *arguments: str) -> Git.AutoInterrupt:
         """Start a git process that stays, with pipes to its standard input and output."""
@@ -140,6 +177,11 @@ class GitCommand:
             as_process=True,
             env={**QUIET_ENVIRONMENT, **self.environment},
         )
+
+
+def _verb(arguments: Sequence[str]) -> str:
+    """The subcommand among the arguments, behind any `-c NAME=VALUE`."""
+    return next(word for word, before in zip(arguments, ("", *arguments), strict=False) if before != "-c" != word)
 
 
 def _with_paths_in_stdin(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], bytes | None]:

@@ -35,10 +35,20 @@ def index_tree(repository: Repository) -> IndexTree:
             unmerged.add(path.decode("utf-8", "surrogateescape"))
         if stage in (b"0", b"2"):
             lines.append(mode + b" " + sha + b"\t" + path)
-    repository.git("read-tree", "--empty")
-    repository.git("update-index", "-z", "--index-info", stdin=b"\0".join(lines) + (b"\0" if lines else b""))
-    tree = repository.git("write-tree", "--missing-ok").decode().strip()
-    return IndexTree(tree, tuple(sorted(unmerged)))
+    return IndexTree(write_tree(repository, b"".join(line + b"\0" for line in lines)), tuple(sorted(unmerged)))
+
+
+def write_tree(repository: Repository, lines: bytes, start: str | None = None) -> str:
+    """Make a tree in the scratch directory, with an index of its own; gives its SHA.
+
+    Arguments:
+        lines: what `update-index -z --index-info` reads.
+        start: SHA of a commit or tree that the lines are laid over; empty without one.
+    """
+    with repository.scratch.index() as command:
+        command.run("read-tree", *(("--empty",) if start is None else (start,)))
+        command.run("update-index", "-z", "--index-info", stdin=lines)
+        return command.run("write-tree", "--missing-ok").output.decode("ascii").strip()
 
 
 def merge_heads(repository: Repository) -> tuple[str, ...]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from guard.git.repository import Entry, Repository
+from guard.git.facts import Entry
+from guard.git.index import write_tree
+from guard.git.repository import Repository
 
 
 def store_blob(repository: Repository, data: bytes) -> str:
@@ -12,20 +14,17 @@ def store_blob(repository: Repository, data: bytes) -> str:
     return repository.git("hash-object", "-w", "--no-filters", "--stdin", stdin=data).decode().strip()
 
 
-def changed_tree(repository: Repository, tree: str, changes: Mapping[str, Entry | None]) -> str:
+def changed_tree(repository: Repository, tree: str | None, changes: Mapping[str, Entry | None]) -> str:
     """The SHA of a tree that has other entries at some paths (None: no file there).
 
     Arguments:
-        tree: SHA of a commit or tree.
+        tree: SHA of a commit or tree; None for the empty tree.
     """
-    repository.git("read-tree", tree)
-    none = "0" * len(repository.tree_of(tree))
+    none = "0" * (len(repository.tree_of(tree)) if tree is not None else 40)
     lines = [
         f"0 {none}\t{path}" if entry is None else f"{entry.mode} {entry.sha}\t{path}" for path, entry in changes.items()
     ]
-    stdin = "".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape")
-    repository.git("update-index", "-z", "--index-info", stdin=stdin)
-    return repository.git("write-tree", "--missing-ok").decode().strip()
+    return write_tree(repository, "".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape"), tree)
 
 
 def patch_between(repository: Repository, before: str, after: str) -> bytes:

@@ -4,60 +4,28 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from guard.errors import GitError, ShallowCloneError
+from guard.errors import GitError, MissingObjectError, ShallowCloneError
 from guard.git.command import GitCommand, require_version
+from guard.git.facts import AutomaticMerge, Commit, Entry
 from guard.git.objects import ObjectReader
+from guard.git.partial import Fetcher, promisor_of
 from guard.git.scratch import Scratch
 
 _REVISION_TAIL = re.compile(r"[~^]|@\{")
 _FULL_SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_CHANGED_BLOBS = re.compile(rb"^:\d+ \d+ ([0-9a-f]{40,64}) ([0-9a-f]{40,64}) ", re.MULTILINE)
+PATCHES = frozenset({"-p", "-U0"})
+# Files of one tree. The largest repositories have some 500,000; a few kilobytes of trees that name each other can
+# unfold to more than any machine holds.
+MOST_FILES = 600_000
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One file of a tree: mode as git prints it ("100644", "120000", "160000"), and the object's SHA."""
-
-    mode: str
-    sha: str
-
-    @property
-    def kind(self) -> str:
-        """`file`, `symlink` or `submodule`."""
-        return {"120000": "symlink", "160000": "submodule"}.get(self.mode, "file")
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """One commit: SHA, parents, author date (ISO 8601) and message."""
-
-    sha: str
-    parents: tuple[str, ...]
-    date: str
-    message: str
-
-    @property
-    def subject(self) -> str:
-        """The first line of the message."""
-        return self.message.split("\n", 1)[0]
-
-
-@dataclass(frozen=True, slots=True)
-class AutomaticMerge:
-    """What git's ort merge gives.
-
-    Attributes:
-        tree: SHA of the merged tree; conflicted files hold markers.
-        conflicts: conflicted paths.
-        stages: what the base (1), ours (2) and theirs (3) have for a conflicted path, by path and number.
-    """
-
-    tree: str
-    conflicts: frozenset[str]
-    stages: Mapping[str, Mapping[int, Entry]] = field(default_factory=dict)
+# Files that questions about a whole tree read.
+READ_TOGETHER = (".py", ".pyi", ".pyx", ".yaml", ".yml", ".sh", ".toml", ".cfg", ".ini", ".j2")
 
 
 class Repository:
@@ -76,13 +44,18 @@ class Repository:
             self._here.run("config", "--local", "-z", "--list", accept=(0, 1, 128)).output if has_settings else b""
         )
         self.scratch = Scratch(
-            _object_directories(common_directory),
-            object_format,
-            shallow.read_bytes() if self.is_shallow else None,
-            settings,
+            _object_directories(common_directory), object_format, shallow.read_bytes() if self.is_shallow else None
         )
-        self._reader: ObjectReader | None = None
-        self._reader_process = 0
+        promisor = promisor_of(_settings(settings))
+        objects = self.scratch.directory / "objects"
+        self._fetcher = (
+            Fetcher(promisor, self.scratch.directory / "fetch", objects, object_format)
+            if promisor is not None
+            else None
+        )
+        self._together: set[str] = set()
+        self._readers: dict[int, ObjectReader] = {}
+        self._opening = threading.Lock()
 
     @classmethod
     def open(cls, path: Path | str = ".") -> Repository:
@@ -123,9 +96,9 @@ class Repository:
 
     def close(self) -> None:
         """End git's processes and remove the scratch directory."""
-        if self._reader is not None and self._reader_process == os.getpid():
-            self._reader.close()
-        self._reader = None
+        reader = self._readers.pop(os.getpid(), None)
+        if reader is not None:
+            reader.close()
         self.scratch.close()
 
     # revisions
@@ -202,9 +175,10 @@ class Repository:
             raise ShallowCloneError(f"this is a shallow clone, so the merge base may not be here{self._shallow_hint()}")
 
     def remote(self) -> str:
-        """The remote to fetch from: `origin`, else the first one, else `origin`."""
-        names = self._here.run("remote", accept=(0, 128)).output.decode("utf-8", "replace").split()
-        return "origin" if "origin" in names or not names else names[0]
+        """The remote to fetch from: `origin`, else the first one, else `origin`; never one whose name is an option."""
+        names = self._here.run("remote", accept=(0, 128)).output.decode("utf-8", "replace").split("\n")
+        named = [name for name in names if re.fullmatch(r"[A-Za-z0-9_][\w./-]*", name)]
+        return "origin" if "origin" in named or not named else named[0]
 
     def _remote_hint(self, revision: str) -> str:
         """A clone has no local branch of what was never checked out: say what the remote's branch is called."""
@@ -217,11 +191,36 @@ class Repository:
     def _shallow_hint(self) -> str:
         return f"; run: git fetch --unshallow --tags {self.remote()}" if self.is_shallow else ""
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether a remote promised the objects that are not here."""
+        return self._fetcher is not None
+
     # content
 
     def git(self, *arguments: str, stdin: bytes | None = None, accept: tuple[int, ...] = (0,)) -> bytes:
-        """Run git on the borrowed objects (no configuration, no refs: name commits by full SHA)."""
-        return self.scratch.command.run(*arguments, stdin=stdin, accept=accept).output
+        """Run git on the borrowed objects (no configuration, no refs: name commits by full SHA).
+
+        In a partial clone the blobs that patches are made of are brought before, all at once, and a single object that
+        something else needs when it is found missing.
+
+        Raises:
+            MissingObjectError: an object is not here, with the line that brings it.
+        """
+        if self._fetcher is not None and arguments[0] == "log" and PATCHES & set(arguments):
+            self._bring_blobs_of_patches(arguments)
+        for last in (False, True):
+            try:
+                return self.scratch.command.run(*arguments, stdin=stdin, accept=accept).output
+            except MissingObjectError as error:
+                if last or not self._brings((error.sha,)):
+                    raise MissingObjectError(error.sha, self._missing_hint(error.sha)) from None
+        raise AssertionError("the last attempt returns or raises")
+
+    def _bring_blobs_of_patches(self, arguments: tuple[str, ...]) -> None:
+        plain = [argument for argument in arguments[1:] if argument not in PATCHES]
+        changed = self.scratch.command.run("log", "--raw", "--no-abbrev", *plain).output
+        self.prefetch({sha.decode("ascii") for pair in _CHANGED_BLOBS.findall(changed) for sha in pair})
 
     def git_here(self, *arguments: str, stdin: bytes | None = None, accept: tuple[int, ...] = (0,)) -> bytes:
         """Run git in the repository itself, for what only it knows: refs, index, work tree state."""
@@ -229,25 +228,89 @@ class Repository:
 
     def entries(self, tree: str) -> dict[str, Entry]:
         """All files of a commit or tree by path."""
-        output = self.git("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", tree)
+        arguments = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", tree)
+        try:
+            output = self.scratch.command.run_bounded(*arguments)
+        except GitError:
+            if not self.is_partial:
+                raise
+            # A tree comes with all trees below it; `rev-parse` would want the very tree that is missing.
+            named = self.git("log", "--no-walk", "--format=%T", "--end-of-options", tree).decode("ascii").strip()
+            self._brings((named,))
+            output = self.git(*arguments)
+        if output.count(b"\0") > MOST_FILES:
+            raise GitError(f"tree {tree} unfolds to more than {MOST_FILES:,} files: guard does not judge it")
         found = {}
         for record in output.split(b"\0"):
             if record:
                 meta, path = record.split(b"\t", 1)
                 mode, _, sha = meta.decode("ascii").split(" ")
                 found[path.decode("utf-8", "surrogateescape")] = Entry(mode, sha)
+        if self.is_partial:
+            self._together.update(entry.sha for path, entry in found.items() if path.endswith(READ_TOGETHER))
         return found
 
-    def blob(self, sha: str) -> bytes:
-        """The content of a blob. Safe in a forked process: each process gets its own reader."""
-        if self._reader is None or self._reader_process != os.getpid():
-            self._reader = ObjectReader(self.scratch.command)
-            self._reader_process = os.getpid()
-        return self._reader.read(sha)
+    def blob(self, name: str) -> bytes:
+        """The content of an object. Each process has a reader of its own; its threads take turns.
+
+        Arguments:
+            name: full SHA, or `commit:path`.
+
+        Raises:
+            MissingObjectError: it is not here, and the remote of a partial clone did not give it.
+        """
+        reader = self._reader()
+        try:
+            return reader.read(name)
+        except MissingObjectError:
+            sha = self._named(name) if self.is_partial else name
+            # Whoever reads one file of a tree reads others, and each request costs a connection.
+            likely, self._together = self._together, set()
+            self.prefetch(likely)
+            if self._brings((sha,)):
+                return reader.read(sha)
+            raise MissingObjectError(sha, self._missing_hint(sha)) from None
+
+    def _named(self, name: str) -> str:
+        """The SHA that `commit:path` names, although the object is not here; empty where there is no such file."""
+        commit, colon, path = name.partition(":")
+        return self._at(commit, (path,)).get(path, "") if colon else name
+
+    def _at(self, commit: str, paths: Sequence[str]) -> dict[str, str]:
+        output = self.git("ls-tree", "-z", "--full-tree", "--end-of-options", commit, *paths)
+        records = (record.split(b"\t", 1) for record in output.split(b"\0") if record)
+        return {
+            path.decode("utf-8", "surrogateescape"): meta.split(b" ")[2].decode("ascii")
+            for meta, path in records
+            if meta.split(b" ")[1] == b"blob"
+        }
+
+    def _reader(self) -> ObjectReader:
+        with self._opening:
+            reader = self._readers.get(os.getpid())
+            if reader is None or not reader.usable:
+                if reader is not None:
+                    reader.close()
+                reader = self._readers[os.getpid()] = ObjectReader(self.scratch.command)
+            return reader
+
+    def sizes(self, shas: Iterable[str]) -> dict[str, int | None]:
+        """Bytes of objects by full SHA, in one request; None for one that is not here. Nothing is fetched."""
+        asked = list(dict.fromkeys(shas))
+        stdin = "".join(f"{sha}\n" for sha in asked).encode("ascii")
+        output = self.scratch.command.run("cat-file", "--batch-check=%(objectsize)", "--buffer", stdin=stdin).output
+        answers = output.split(b"\n")[:-1]
+        return {sha: int(size) if size.isdigit() else None for sha, size in zip(asked, answers, strict=True)}
 
     def blobs_at(self, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
         """The blobs that stand at places of commits, in one request: SHA by (commit, path), without those not there."""
         asked = [(commit, path) for commit, path in places if "\n" not in path]
+        if self.is_partial:  # a name is told apart from its object only where the trees are listed
+            by_commit: dict[str, list[str]] = {}
+            for commit, path in asked:
+                by_commit.setdefault(commit, []).append(path)
+            listed = {commit: self._at(commit, paths) for commit, paths in by_commit.items()}
+            return {(commit, path): sha for commit, files in listed.items() for path, sha in files.items()}
         names = "".join(f"{commit}:{path}\n" for commit, path in asked).encode("utf-8", "surrogateescape")
         answers = self.git("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=names).split(b"\n")[:-1]
         kinds = (answer.decode("ascii", "replace").split(" ") for answer in answers)
@@ -255,12 +318,27 @@ class Repository:
 
     def prefetch(self, shas: Iterable[str]) -> None:
         """Bring the missing blobs of a partial clone in one request, into the scratch directory. Else nothing."""
-        wanted = sorted(set(shas))
-        if not wanted or not self.scratch.is_partial:
-            return
-        arguments = ("-c", "fetch.negotiationAlgorithm=noop", "fetch", self.remote(), "--no-tags", "--stdin")
-        quiet = ("--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none", "--quiet")
-        self.scratch.command.run(*arguments, *quiet, stdin="\n".join(wanted).encode() + b"\n")
+        if self._fetcher is not None:
+            self._brings(sha for sha, size in self.sizes(sha for sha in shas if sha.strip("0")).items() if size is None)
+
+    def _brings(self, shas: Iterable[str]) -> bool:
+        """Fetch objects of a partial clone; whether there was one to ask."""
+        wanted = [sha for sha in shas if sha]
+        if self._fetcher is None or not wanted:
+            return False
+        self._fetcher.bring(wanted)
+        return self._fetcher.failed is None
+
+    def _missing_hint(self, sha: str) -> str:
+        because = f" ({self._fetcher.failed})" if self._fetcher is not None and self._fetcher.failed else ""
+        return f"{because}; run: git fetch {self.remote()} {sha}" if sha else because
+
+    def missing_hint(self, shas: Sequence[str]) -> str:
+        """The line that brings objects which are not here, for a message; with why guard could not fetch them."""
+        if len(shas) == 1:
+            return self._missing_hint(shas[0])
+        because = f" ({self._fetcher.failed})" if self._fetcher is not None and self._fetcher.failed else ""
+        return f"{because}; run: git fetch --refetch --no-filter {self.remote()}"
 
     def automatic_merge(self, ours: str, theirs: str, base: str | None = None) -> AutomaticMerge:
         """The tree that git's own ort merge of two commits gives.
@@ -277,7 +355,7 @@ class Repository:
             root = self._synthetic_commit(base)
             ours, theirs = self._synthetic_commit(ours, root), self._synthetic_commit(theirs, root)
         arguments = ("merge-tree", "--write-tree", "-z", "--no-messages", "--end-of-options", ours, theirs)
-        output = self.scratch.command.run(*arguments, accept=(0, 1)).output
+        output = self.git(*arguments, accept=(0, 1))
         tree, _, rest = output.partition(b"\0")
         stages: dict[str, dict[int, Entry]] = {}
         for record in rest.split(b"\0"):
@@ -297,6 +375,14 @@ class Repository:
     def _synthetic_commit(self, tree: str, *parents: str) -> str:
         flags = [flag for parent in parents for flag in ("-p", parent)]
         return self.git("commit-tree", self.tree_of(tree), *flags, stdin=b"guard\n").decode().strip()
+
+
+def _settings(listing: bytes) -> Iterator[tuple[str, str]]:
+    """Keys and values of `git config -z --list`."""
+    for entry in listing.split(b"\0"):
+        key, _, value = entry.decode("utf-8", "surrogateescape").partition("\n")
+        if key:
+            yield key, value
 
 
 def _object_directories(common: Path) -> tuple[Path, ...]:

@@ -8,31 +8,25 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 
 from guard.git.command import GitCommand
-
-_SAFE_KEYS = re.compile(
-    r"^(remote\..*\.(url|promisor|partialclonefilter)|extensions\.partialclone|http\..*\.extraheader)$", re.IGNORECASE
-)
 
 
 class Scratch:
     """A temporary bare git directory; removed with the object."""
 
-    def __init__(self, objects: tuple[Path, ...], object_format: str, shallow: bytes | None, settings: bytes) -> None:
+    def __init__(self, objects: tuple[Path, ...], object_format: str, shallow: bytes | None) -> None:
         """Make the directory.
 
         Arguments:
             objects: object directories to borrow from.
             object_format: "sha1" or "sha256".
             shallow: content of the analysed repository's `shallow` file.
-            settings: `git config -z --list` of the analysed repository; only what a partial clone needs to fetch its
-                missing objects is copied.
         """
         self.directory = Path(tempfile.mkdtemp(prefix="guard-git-"))
         self._finalizer = weakref.finalize(self, _remove, self.directory, os.getpid())
@@ -41,16 +35,14 @@ class Scratch:
         (self.directory / "refs").mkdir()
         (self.directory / "HEAD").write_text("ref: refs/heads/none\n")
         information.joinpath("alternates").write_bytes(b"".join(os.fsencode(path) + b"\n" for path in objects))
-        promisor = _promisor_settings(settings)
-        (self.directory / "config").write_text(_configuration(object_format, promisor))
+        (self.directory / "config").write_text(_configuration(object_format))
         if shallow:
             (self.directory / "shallow").write_bytes(shallow)
-        self.is_partial = any(key.lower().endswith(".promisor") for key, _ in promisor)
-        inherited = {} if self.is_partial else {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         self.command = GitCommand(
             self.directory,
             {
-                **inherited,
+                "GIT_CONFIG_GLOBAL": os.devnull,
+                "GIT_CONFIG_NOSYSTEM": "1",
                 "GIT_DIR": str(self.directory),
                 "GIT_COMMON_DIR": str(self.directory),
                 "GIT_OBJECT_DIRECTORY": str(self.directory / "objects"),
@@ -67,6 +59,17 @@ class Scratch:
                 "GIT_COMMITTER_DATE": "@0 +0000",
             },
         )
+
+    @contextlib.contextmanager
+    def index(self) -> Iterator[GitCommand]:
+        """A way to start git with an empty index of its own; no two uses share one, and it goes with the block."""
+        handle, name = tempfile.mkstemp(prefix="index-", dir=self.directory)
+        os.close(handle)
+        Path(name).unlink()  # git takes an empty file for a broken index, and a missing one for an empty index
+        try:
+            yield GitCommand(self.directory, {**self.command.environment, "GIT_INDEX_FILE": name})
+        finally:
+            Path(name).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Remove the directory now."""
@@ -85,24 +88,9 @@ def _remove(directory: Path, owner: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _promisor_settings(settings: bytes) -> list[tuple[str, str]]:
-    pairs = []
-    for entry in settings.split(b"\0"):
-        key, _, value = entry.decode("utf-8", "replace").partition("\n")
-        if _SAFE_KEYS.match(key):
-            pairs.append((key, value))
-    return pairs if any(key.lower().endswith(".promisor") for key, _ in pairs) else []
-
-
-def _configuration(object_format: str, promisor: list[tuple[str, str]]) -> str:
-    lines = ["[core]", "\trepositoryformatversion = 1", "\tbare = false", "[extensions]"]
+def _configuration(object_format: str) -> str:
+    """No remote and no promise of one: a missing object is an answer here, and never something to fetch."""
+    lines = ["[core]", "\trepositoryformatversion = 1", "\tbare = false"]
     if object_format != "sha1":
-        lines.append(f"\tobjectFormat = {object_format}")
-    for key, value in promisor:
-        section, _, name = key.rpartition(".")
-        head, _, subsection = section.partition(".")
-        quoted = subsection.replace("\\", "\\\\").replace('"', '\\"')
-        lines.append(f'[{head} "{quoted}"]' if subsection else f"[{head}]")
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        lines.append(f'\t{name} = "{escaped}"')
+        lines += ["[extensions]", f"\tobjectFormat = {object_format}"]
     return "\n".join(lines) + "\n"

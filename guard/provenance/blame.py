@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from guard.git import Commit, Repository
+from guard.git.history import patches
 from guard.judge.numeric import is_test
 from guard.model import Origin, Side
 
@@ -59,9 +60,9 @@ def strokes(
     found = Strokes()
     if not wanted:
         return found
-    arguments = ("log", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-merges")
+    arguments = ("-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--no-merges")
     limits = [f"^{base}" for base in bases]
-    output = repository.git(*arguments, "--format=%x01%H", tip, *limits, "--", *paths)
+    output = patches(repository, (*arguments, "--format=%x01%H", tip, *limits), tuple(paths))
     read_patches(output, wanted, found)
     return found
 

@@ -12,6 +12,7 @@ from typing import Any
 from guard.documents.kinds import is_python
 from guard.errors import ConfigError, GitError
 from guard.git import Commit
+from guard.git.history import patches
 from guard.judge.numeric import is_test
 from guard.model import Side
 from guard.provenance.blame import is_fix
@@ -166,15 +167,13 @@ def _suspects(
     fixes = {commit.sha: commit for commit in repository.commits(arguments) if is_fix(commit.message)}
     if not fixes:
         return
-    patches = repository.git(
-        "log", "--no-walk=unsorted", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
-        "--format=%x01%H", *fixes, "--", *differing,
-    )  # fmt: skip
+    options = ("--no-walk=unsorted", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
+    told = patches(repository, (*options, "--format=%x01%H", *fixes), differing)
     known = frozenset(differing)
     lines = functools.cache(lambda path: (_lines(ledger, theirs, path), _lines(ledger, merged, path)))
     sha, path = "", ""
     found: dict[str, set[str]] = {sha: set() for sha in fixes}
-    for line in patches.split(b"\n"):
+    for line in told.split(b"\n"):
         if line[:1] == b"\x01":
             sha = line[1:].decode("ascii", "replace")
         elif line.startswith(b"diff --git "):

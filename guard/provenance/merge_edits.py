@@ -9,10 +9,12 @@ merge bases, an octopus) does git make the merge again.
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from guard.errors import MissingObjectError
 from guard.git import Repository
 from guard.provenance.blame import Stroke, Strokes, read_patches, telling
 
@@ -145,6 +147,16 @@ def _remake(
 ) -> None:
     """Let git make some merges again, and add the lines by which they differ from that."""
     arguments = ("log", "--no-walk=unsorted", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv")
-    commits = [merge.commit for merge in merges]
-    output = repository.git(*arguments, "--no-color", "--remerge-diff", "--format=%x01%H", *commits, "--", *paths)
+
+    def ask(*commits: str) -> bytes:
+        return repository.git(*arguments, "--no-color", "--remerge-diff", "--format=%x01%H", *commits, "--", *paths)
+
+    try:
+        output = ask(*(merge.commit for merge in merges))
+    except MissingObjectError:
+        # Merging again reads whatever the sides renamed or both changed, and not just the files asked about.
+        output = b""
+        for merge in merges:
+            with contextlib.suppress(MissingObjectError):
+                output += ask(merge.commit)
     read_patches(output, wanted, found, {merge.commit: merge.order for merge in merges})

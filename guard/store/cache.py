@@ -6,6 +6,8 @@ import contextlib
 import hashlib
 import os
 import sqlite3
+import time
+from collections.abc import Callable, Iterator
 from multiprocessing.util import Finalize
 from pathlib import Path
 
@@ -30,10 +32,15 @@ class DiskStore:
     Values are gathered and written many at a time: runs that share the cache must never wait for one another, so a
     write that finds the file locked is given up. A value is computed from analysed content and is never executed: what
     is stored must be read with a safe format (JSON), since a cache directory may be shared.
+
+    Arguments:
+        directory: where the file stands; the default of the platform without one.
+        tell: told, in a sentence, what was wrong with the cache and what became of it.
     """
 
-    def __init__(self, directory: Path | None = None) -> None:
+    def __init__(self, directory: Path | None = None, tell: Callable[[str], None] | None = None) -> None:
         self._file = (directory or default_directory()) / f"facts-{_code_version()}.sqlite"
+        self._tell = tell
         self._connection: sqlite3.Connection | None = None
         self._process = 0
         self._waiting: dict[tuple[str, str], bytes] = {}
@@ -45,15 +52,16 @@ class DiskStore:
         waiting = self._waiting.get((kind, key))
         if waiting is not None:
             return waiting
-        with contextlib.suppress(sqlite3.Error, OSError):
-            row = self._open().execute("select value from facts where kind = ? and key = ?", (kind, key)).fetchone()
-            return bytes(row[0]) if row else None
+        query = "select value from facts where kind = ? and key = ?"
+        with self._mended():
+            row = self._open().execute(query, (kind, key)).fetchone()
+            return bytes(row[0]) if row and isinstance(row[0], bytes) else None
         return None
 
     def put(self, kind: str, key: str, value: bytes) -> None:
         """Remember a value; a full disk or a read-only home is no error."""
         if self._process != os.getpid():
-            with contextlib.suppress(sqlite3.Error, OSError):
+            with self._mended():
                 self._open()
         self._waiting[kind, _encodable(key)] = value
         self._waiting_bytes += len(value)
@@ -66,11 +74,47 @@ class DiskStore:
             return
         rows = [(kind, key, value) for (kind, key), value in self._waiting.items()]
         self._waiting, self._waiting_bytes = {}, 0
-        with contextlib.suppress(sqlite3.Error, OSError):
+        with self._mended():
             connection = self._open()
             connection.execute("begin immediate")
             connection.executemany("insert or replace into facts values (?, ?, ?)", rows)
             connection.execute("commit")
+
+    @contextlib.contextmanager
+    def _mended(self) -> Iterator[None]:
+        """A use of the file: one that is damaged is replaced and said so, a locked or unwritable one passed over."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            # "locked", "read-only" and "disk is full" are the machine's; a table that is not there is another's file.
+            if "no such" in str(error) or "has no column" in str(error):
+                self._replace(error)
+        except sqlite3.DatabaseError as error:
+            self._replace(error)
+        except OSError:
+            pass
+
+    def _replace(self, error: sqlite3.DatabaseError) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+        try:
+            _remove(self._file)
+            self._open()
+        except (sqlite3.Error, OSError) as problem:
+            outcome = f"could not be replaced ({problem}), so nothing is remembered"
+        else:
+            outcome = "was replaced by an empty one"
+        if self._tell is not None:
+            self._tell(f"the cache {self._file} was damaged ({error}) and {outcome}")
+
+    def _tell_of_empty(self) -> None:
+        """Say so where the file was emptied; a run beside this one may have made it just now."""
+        with contextlib.suppress(OSError):
+            age = time.time() - self._file.stat().st_mtime
+            if self._tell is not None and age > _PATIENCE_SECONDS:
+                self._tell(f"the cache {self._file} was empty and was made again")
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is not None and self._process == os.getpid():
@@ -81,16 +125,27 @@ class DiskStore:
             Finalize(self, self.flush, exitpriority=10)
         self._file.parent.mkdir(parents=True, exist_ok=True)
         if self._file.exists() and self._file.stat().st_size > _LIMIT_BYTES:
-            self._file.unlink()
-        fresh = not self._file.exists()
-        self._connection = sqlite3.connect(self._file, timeout=_PATIENCE_SECONDS, isolation_level=None)
-        if fresh:
-            self._connection.execute("pragma journal_mode = wal")
-            self._connection.execute(
+            _remove(self._file)
+        empty = not self._file.exists() or not self._file.stat().st_size
+        if empty and self._file.exists():
+            self._tell_of_empty()
+        connection = sqlite3.connect(self._file, timeout=_PATIENCE_SECONDS, isolation_level=None)
+        self._connection = connection
+        if empty:
+            connection.execute("pragma journal_mode = wal")
+            connection.execute(
                 "create table if not exists facts (kind text, key text, value blob, primary key (kind, key))"
             )
-        self._connection.execute("pragma synchronous = off")
-        return self._connection
+        connection.execute("pragma synchronous = off")
+        return connection
+
+
+def _remove(file: Path) -> None:
+    """Take the cache away, with the files that SQLite keeps beside it."""
+    for name in (file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")):
+        if name.is_dir() and not name.is_symlink():
+            raise OSError(f"{name} is a folder")
+        name.unlink(missing_ok=True)
 
 
 def _encodable(key: str) -> str:
@@ -104,8 +159,7 @@ def _code_version() -> str:
 
     root = Path(guard.__file__).parent
     stamp = hashlib.sha256(__version__.encode())
-    for folder in ("source", "history", "checks", "lint"):
-        for file in sorted((root / folder).rglob("*.py")):
-            state = file.stat()
-            stamp.update(f"{file.relative_to(root)}:{state.st_size}:{state.st_mtime_ns}".encode())
+    for file in sorted(root.rglob("*.py")):
+        state = file.stat()
+        stamp.update(f"{file.relative_to(root)}:{state.st_size}:{state.st_mtime_ns}".encode())
     return stamp.hexdigest()[:16]

@@ -33,6 +33,10 @@ def read_all(repository: Repository, names: Iterable[str]) -> dict[str, bytes | 
     found: dict[str, bytes | None] = dict.fromkeys(wanted)
     if not wanted:
         return found
+    if repository.is_partial:
+        places = {name: (commit, path) for name in wanted for commit, _, path in (name.partition(":"),) if path}
+        shas = repository.blobs_at(places.values())
+        repository.prefetch([*shas.values(), *(name for name in wanted if name not in places)])
     request = "\n".join(wanted).encode("utf-8", "surrogateescape") + b"\n"
     answer = repository.git("cat-file", "--batch", "--buffer", stdin=request)
     place = 0

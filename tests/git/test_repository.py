@@ -236,7 +236,7 @@ def test_a_partial_clone_reads_its_missing_blobs_into_the_scratch_directory(dive
     diverged.git("clone", "-q", "--no-checkout", "--filter=blob:none", source, str(partial))
     before = snapshot(partial)
     with Repository.open(partial) as repository:
-        assert repository.scratch.is_partial
+        assert repository.is_partial
         entries = repository.entries(repository.resolve("HEAD"))
         repository.prefetch(entry.sha for entry in entries.values())
         assert repository.blob(entries["a.py"].sha) == b"x = 2\n"

@@ -14,6 +14,7 @@ from guard.documents.gc_paused import gc_paused
 from guard.documents.kinds import is_python
 from guard.documents.outline import ModuleOutline
 from guard.documents.segments import SegmentMemo, outline, outlines, speaking, words
+from guard.sync.renames import renames
 from guard.sync.trees import TREES, FourTrees
 
 # Below this many bytes a second process costs more than it saves.
@@ -176,23 +177,7 @@ def _renames(trees: FourTrees, tree: str) -> dict[str, str]:
     fresh = [path for path in merged if is_python(path) and path not in entries]
     if not gone or not fresh:
         return {}
-    commit = {"base": trees.base_tree, "ours": trees.sync.ours, "theirs": trees.sync.theirs}[tree]
-    output = trees.repository.git(
-        "diff-tree",
-        "-r",
-        "-z",
-        "-M",
-        "--diff-filter=R",
-        "--name-status",
-        "--end-of-options",
-        commit,
-        trees.sync.checked,
-    )
-    fields = output.decode("utf-8", "surrogateescape").split("\0")
-    found = {}
-    for index in range(0, len(fields) - 2, 3):
-        found[fields[index + 2]] = fields[index + 1]
-    return found
+    return {new: old for old, new in renames(trees.repository, entries, merged, ".py").items()}
 
 
 def _outlines(trees: FourTrees, touched: list[str], jobs: int, memo: SegmentMemo) -> Outlines:
