@@ -354,6 +354,8 @@ class Repository:
         if base is not None:
             root = self._synthetic_commit(base)
             ours, theirs = self._synthetic_commit(ours, root), self._synthetic_commit(theirs, root)
+        if self.is_partial:
+            self._bring_differing(ours, theirs, *self.merge_bases(ours, theirs))
         arguments = ("merge-tree", "--write-tree", "-z", "--no-messages", "--end-of-options", ours, theirs)
         output = self.git(*arguments, accept=(0, 1))
         tree, _, rest = output.partition(b"\0")
@@ -364,6 +366,14 @@ class Repository:
                 mode, sha, stage = meta.decode("ascii").split(" ")
                 stages.setdefault(path.decode("utf-8", "surrogateescape"), {})[int(stage)] = Entry(mode, sha)
         return AutomaticMerge(tree.decode("ascii"), frozenset(stages), stages)
+
+    def _bring_differing(self, *commits: str) -> None:
+        """Bring the files by which trees differ: what a merge of them may have to read."""
+        trees = [self.entries(commit) for commit in commits]
+        paths = {path for tree in trees for path in tree}
+        differing = (path for path in paths if len({tree.get(path) for tree in trees}) > 1)
+        found = [tree[path] for path in differing for tree in trees if path in tree]
+        self.prefetch(entry.sha for entry in found if entry.kind != "submodule")
 
     def virtual_base(self, bases: tuple[str, ...]) -> str:
         """One commit that stands for several merge bases: their own merge, as the recursive strategy makes it."""
