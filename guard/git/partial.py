@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,15 +41,15 @@ class Promisor:
     refused: str | None = None
 
 
-def promisor_of(settings: Iterable[tuple[str, str]]) -> Promisor | None:
+def promisor_of(listing: bytes) -> Promisor | None:
     """The promisor remote of a clone's own configuration; None where the clone is not partial.
 
     Arguments:
-        settings: keys and values of `git config --list`.
+        listing: what `git config -z --list` prints.
     """
     remotes: dict[str, dict[str, str]] = {}
     headers, named = [], None
-    for key, value in settings:
+    for key, value in _settings(listing):
         match = _REMOTE.match(key)
         if match:
             remotes.setdefault(match["name"], {}).setdefault(match["key"].lower(), value)
@@ -65,6 +65,14 @@ def promisor_of(settings: Iterable[tuple[str, str]]) -> Promisor | None:
     name = named if named in promised else promised[0]
     url = remotes.get(name, {}).get("url", "")
     return Promisor(name, url, tuple(headers), _refusal(name, url))
+
+
+def _settings(listing: bytes) -> Iterator[tuple[str, str]]:
+    """Keys and values of `git config -z --list`."""
+    for entry in listing.split(b"\0"):
+        key, _, value = entry.decode("utf-8", "surrogateescape").partition("\n")
+        if key:
+            yield key, value
 
 
 def _refusal(name: str, url: str) -> str | None:

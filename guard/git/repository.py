@@ -13,7 +13,7 @@ from guard.git.command import GitCommand, require_version
 from guard.git.facts import AutomaticMerge, Commit, Entry
 from guard.git.objects import ObjectReader
 from guard.git.partial import Fetcher, promisor_of
-from guard.git.scratch import Scratch
+from guard.git.scratch import Scratch, object_directories
 
 _REVISION_TAIL = re.compile(r"[~^]|@\{")
 _FULL_SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
@@ -44,9 +44,9 @@ class Repository:
             self._here.run("config", "--local", "-z", "--list", accept=(0, 1, 128)).output if has_settings else b""
         )
         self.scratch = Scratch(
-            _object_directories(common_directory), object_format, shallow.read_bytes() if self.is_shallow else None
+            object_directories(common_directory), object_format, shallow.read_bytes() if self.is_shallow else None
         )
-        promisor = promisor_of(_settings(settings))
+        promisor = promisor_of(settings)
         objects = self.scratch.directory / "objects"
         self._fetcher = (
             Fetcher(promisor, self.scratch.directory / "fetch", objects, object_format)
@@ -385,18 +385,3 @@ class Repository:
     def _synthetic_commit(self, tree: str, *parents: str) -> str:
         flags = [flag for parent in parents for flag in ("-p", parent)]
         return self.git("commit-tree", self.tree_of(tree), *flags, stdin=b"guard\n").decode().strip()
-
-
-def _settings(listing: bytes) -> Iterator[tuple[str, str]]:
-    """Keys and values of `git config -z --list`."""
-    for entry in listing.split(b"\0"):
-        key, _, value = entry.decode("utf-8", "surrogateescape").partition("\n")
-        if key:
-            yield key, value
-
-
-def _object_directories(common: Path) -> tuple[Path, ...]:
-    """The repository's object directory, and those that a quarantined hook names in the environment."""
-    extra = os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "").split(os.pathsep)
-    named = [os.environ.get("GIT_OBJECT_DIRECTORY", ""), *extra]
-    return (common / "objects", *(Path(name).resolve() for name in named if name and Path(name).is_dir()))

@@ -94,3 +94,10 @@ def _configuration(object_format: str) -> str:
     if object_format != "sha1":
         lines += ["[extensions]", f"\tobjectFormat = {object_format}"]
     return "\n".join(lines) + "\n"
+
+
+def object_directories(common: Path) -> tuple[Path, ...]:
+    """The repository's object directory, and those that a quarantined hook names in the environment."""
+    extra = os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "").split(os.pathsep)
+    named = [os.environ.get("GIT_OBJECT_DIRECTORY", ""), *extra]
+    return (common / "objects", *(Path(name).resolve() for name in named if name and Path(name).is_dir()))

@@ -115,6 +115,11 @@ def test_no_program_of_the_configuration_runs(
     assert program not in answer.errors or how in ("name", "address", "ext"), answer.errors
 
 
+def listing(settings: dict[str, str]) -> bytes:
+    """Settings as `git config -z --list` prints them."""
+    return "".join(f"{key}\n{value}\0" for key, value in settings.items()).encode()
+
+
 @pytest.mark.parametrize(
     ("settings", "refused"),
     [
@@ -127,13 +132,13 @@ def test_no_program_of_the_configuration_runs(
     ],
 )
 def test_which_remote_is_asked(settings: dict[str, str], refused: str | None) -> None:
-    promisor = promisor_of(settings.items())
+    promisor = promisor_of(listing(settings))
     assert promisor is not None
     assert (promisor.refused is None) if refused is None else refused in (promisor.refused or "")
 
 
 def test_a_clone_without_a_promise_has_no_promisor() -> None:
-    assert promisor_of({"remote.origin.url": "https://example.org/x"}.items()) is None
+    assert promisor_of(listing({"remote.origin.url": "https://example.org/x"})) is None
 
 
 def forget(shop: Workshop, name: str) -> str:
