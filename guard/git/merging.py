@@ -15,7 +15,8 @@ from pathlib import Path
 
 from guard.errors import GitError, GuardError
 from guard.git.command import GitCommand
-from guard.git.repository import Entry, Repository
+from guard.git.facts import Entry
+from guard.git.repository import Repository
 
 _IN_PROGRESS = {
     "MERGE_HEAD": "merge",
