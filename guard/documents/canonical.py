@@ -232,6 +232,9 @@ def _starred(out: Emitter, node: ast.Starred, _: int) -> None:
 
 
 def _joined(out: Emitter, node: ast.JoinedStr, _: int) -> None:
+    if all(isinstance(value, ast.Constant) for value in node.values):
+        out.word(repr("".join(str(value.value) for value in node.values if isinstance(value, ast.Constant))))
+        return  # no placeholder: a plain text
     out.word('f"')
     for value in node.values:
         if isinstance(value, ast.Constant):

@@ -20,6 +20,7 @@ class EditOutcome:
         new_rows, old_rows: lines, in the side's and the base's file, of those tokens; empty for the whole statement.
         row: line in merged of the place inside the statement; 0 for the statement's own.
         precise: some tokens of a statement, at a spot in it where the other side did nothing.
+        because: the name of the heuristic that made the outcome what it is, if one did.
         where: how the place in merged differs from the side's, where the statement itself is there.
     """
 
@@ -35,6 +36,7 @@ class EditOutcome:
     old_rows: tuple[int, ...] = ()
     precise: bool = False
     where: str = ""
+    because: str = ""
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from guard.documents.statements import Statement
 from guard.judge import tokens
 from guard.judge.alignment import align, hunks
 from guard.judge.correspondence import ALIKE, Alignment, pair
+from guard.judge.matches import looked_at_again
 from guard.judge.normal_form import permuted
 from guard.judge.outcomes import EditOutcome, Hunk, told
 from guard.judge.placement import block_lost, order_lost, partners_of
@@ -45,7 +46,7 @@ def judge_statements(forms: Alignment) -> list[Hunk]:
         found.append(hunk)
     partners = partners_of(forms)
     for hunk in found:
-        hunk.fates = [_placed(forms, fate, partners) for fate in hunk.fates]
+        hunk.fates = [looked_at_again(forms, _placed(forms, fate, partners)) for fate in hunk.fates]
     return [*found, *_displaced(forms, partners)]
 
 

@@ -16,9 +16,8 @@ from guard.model import Origin, Side
 _PR = re.compile(r"\(#(\d+)\)|\bMerge pull request #(\d+)|\(!(\d+)\)")
 _PR_TRAILER = re.compile(r"^(?:PR|Pull-Request|Pull request|Reviewed-on|Closes)\b.*?(?:#|/pull/)(\d+)", re.M | re.I)
 _FIX = re.compile(
-    r"\b(bug ?fix|hot ?fix|fix(es|ed|ing|up)?|bugs?|correct(s|ed|ion|ly)?|repair(s|ed)?|resolve[sd]?|wrong(ly)?|"
-    r"broken|breaks|crash(es|ed)?|hang(s|ing)?|regression|incorrect|mismatch|overflow|leak(s|ed)?|deadlock|"
-    r"undefined|missing|avoid(s|ed)?|prevent(s|ed)?|revert(s|ed)?|patch)\b",
+    r"\b(bug ?fix(es)?|hot ?fix(es)?|fix(es|ed|ing)?|bugs?|repair(s|ed)?|wrong(ly)?|crash(es|ed)?|hang(s|ing)?|"
+    r"regression|incorrect|deadlock)\b",
     re.IGNORECASE,
 )
 SHORTEST_LINE = 4  # characters; a shorter line tells nothing about who wrote it
