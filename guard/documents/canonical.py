@@ -90,8 +90,7 @@ class Emitter:
 
 
 def _name(out: Emitter, node: ast.Name, _: int) -> None:
-    out.tokens.append(node.id)
-    out.rows.append(out._row)
+    out.word(node.id)
 
 
 def _constant(out: Emitter, node: ast.Constant, _: int) -> None:
@@ -232,15 +231,12 @@ def _starred(out: Emitter, node: ast.Starred, _: int) -> None:
 
 
 def _joined(out: Emitter, node: ast.JoinedStr, _: int) -> None:
-    if all(isinstance(value, ast.Constant) for value in node.values):
-        out.word(repr("".join(str(value.value) for value in node.values if isinstance(value, ast.Constant))))
-        return  # no placeholder: a plain text
+    texts = [str(value.value) for value in node.values if isinstance(value, ast.Constant)]
+    if len(texts) == len(node.values):
+        return out.word(repr("".join(texts)))  # no placeholder: a plain text
     out.word('f"')
     for value in node.values:
-        if isinstance(value, ast.Constant):
-            out.word(repr(value.value))
-        else:
-            out.node(value)
+        out.node(value)
     out.word('"')
 
 
@@ -393,8 +389,7 @@ _EMIT: dict[type, Callable[[Emitter, Any, int], None]] = {
     ast.Subscript: _subscript, ast.Slice: _slice, ast.BinOp: _binary, ast.BoolOp: _boolean, ast.UnaryOp: _unary,
     ast.Compare: _compare, ast.IfExp: _choice, ast.Lambda: _lambda, ast.Tuple: _tuple, ast.List: _bracketed("[", "]"),
     ast.Set: _bracketed("{", "}"), ast.Dict: _dict, ast.Starred: _starred, ast.JoinedStr: _joined,
-    ast.FormattedValue: _formatted,
-    ast.ListComp: _comprehension("[", "]"), ast.SetComp: _comprehension("{", "}"),
+    ast.FormattedValue: _formatted, ast.ListComp: _comprehension("[", "]"), ast.SetComp: _comprehension("{", "}"),
     ast.GeneratorExp: _comprehension("(", ")"), ast.DictComp: _comprehension("{", "}"),
     ast.Await: _prefixed("await"), ast.YieldFrom: _prefixed("yield", "from"), ast.Yield: _prefixed("yield"),
     ast.NamedExpr: _walrus, ast.Assign: _assign, ast.AnnAssign: _annotated, ast.AugAssign: _augmented,

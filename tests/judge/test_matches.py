@@ -55,8 +55,8 @@ CASES = {
     ],
     "reworded": [
         (
-            fun("one(a)", "two(b)", "print('it is ready', a, b)", "return a"),
-            fun("one(a)", "two(b)", "print('now ready', a, b)", "return a"),
+            fun("one(a)", "two(b)", "print('it is ready', a, b, self)", "return a"),
+            fun("one(a)", "two(b)", "print('now ready', a, b, self)", "return a"),
         ),
         (
             fun("one(a)", "two(b)", "assert a > 2, 'needs more than 2'", "return a"),
