@@ -233,7 +233,8 @@ def _starred(out: Emitter, node: ast.Starred, _: int) -> None:
 def _joined(out: Emitter, node: ast.JoinedStr, _: int) -> None:
     texts = [str(value.value) for value in node.values if isinstance(value, ast.Constant)]
     if len(texts) == len(node.values):
-        return out.word(repr("".join(texts)))  # no placeholder: a plain text
+        out.word(repr("".join(texts)))  # no placeholder: a plain text
+        return
     out.word('f"')
     for value in node.values:
         out.node(value)
