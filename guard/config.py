@@ -13,6 +13,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from guard.errors import ConfigError
 
 FILE_NAMES = ("guard.toml", "pyproject.toml")
+CHOICES = {"fail_on": ("error", "warning", "note", "never"), "persona": ("maintainer", "reviewer", "audit")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class SidePolicy:
     """Files that are to be taken whole from one side, as a team decided. Losses inside them are still reported.
 
     Attributes:
-        paths: glob patterns, as in `.gitignore` without negation.
+        paths: glob patterns, as in `.gitignore`.
         reason: why; an entry without one is a finding.
         expires: last day on which the entry holds.
     """
@@ -39,6 +40,15 @@ class CoupledFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class FileIgnores:
+    """Codes, prefixes or names that are not reported in some files."""
+
+    paths: tuple[str, ...]
+    ignore: tuple[str, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The settings of one run.
 
@@ -46,6 +56,8 @@ class Config:
         target: branch that `--since merge-base` is relative to; else the upstream, else the remote's default.
         sync_from: revision that squashed syncs bring in (`theirs` for a sync commit with one parent).
         select, ignore: codes or prefixes of codes to report, or not to.
+        per_file_ignores: what is not reported where: a table of `pattern = [codes]`, or entries with `paths`, `ignore`
+            and `reason`.
         fail_on: lowest severity that makes exit state 1.
         baseline: file of accepted findings, relative to the repository root.
         rules: further rule directories or files.
@@ -63,6 +75,7 @@ class Config:
     sync_from: str | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[FileIgnores, ...] = ()
     fail_on: str = "error"
     baseline: str | None = None
     rules: tuple[str, ...] = ()
@@ -76,6 +89,7 @@ class Config:
     persona: str = "maintainer"
     docs_url: str | None = None
     source: str | None = field(default=None, metadata={"internal": True})
+    given: tuple[str, ...] = field(default=(), metadata={"internal": True})
 
 
 def load(directory: Path) -> Config:
@@ -113,8 +127,8 @@ def parse(data: bytes, origin: str, *, whole: bool) -> Config | None:
         return None
     config: Config = _build(Config, table, origin, data.decode("utf-8"), "tool.guard")
     object.__setattr__(config, "source", origin)
-    choices = {"fail_on": ("error", "warning", "note", "never"), "persona": ("maintainer", "reviewer", "audit")}
-    for key, allowed in choices.items():
+    object.__setattr__(config, "given", tuple(sorted(key.replace("-", "_") for key in table)))
+    for key, allowed in CHOICES.items():
         if getattr(config, key) not in allowed:
             raise ConfigError(f"{_place(origin, data.decode(), key)}: {key} must be one of {', '.join(allowed)}")
     return config
@@ -145,6 +159,9 @@ def _value(hint: Any, value: Any, origin: str, text: str, crumb: str) -> Any:
         hint = next(option for option in get_args(hint) if option is not type(None))
     if get_origin(hint) is tuple:
         element = get_args(hint)[0]
+        if element is FileIgnores and isinstance(value, Mapping):
+            # As other linters have it: `"tests/**" = ["GRD101"]`, one pattern a key.
+            value = [{"paths": [pattern], "ignore": codes} for pattern, codes in value.items()]
         if not isinstance(value, list):
             raise ConfigError(f"{_place(origin, text, key)}: {crumb} must be a list")
         return tuple(_value(element, item, origin, text, f"{crumb}") for item in value)
@@ -153,6 +170,74 @@ def _value(hint: Any, value: Any, origin: str, text: str, crumb: str) -> Any:
     if not isinstance(value, hint) or isinstance(value, bool) is not (hint is bool):
         raise ConfigError(f"{_place(origin, text, key)}: {crumb} must be of type {hint.__name__}")
     return value
+
+
+def place_of(config: Config, name: str, root: Path) -> str:
+    """Where a setting of a configuration stands, as `file:line`; the file alone where its text is not at hand."""
+    origin = config.source or ""
+    file = Path(origin)
+    if not file.is_file():
+        return origin
+    shown = str(file.relative_to(root)) if file.is_relative_to(root) else origin
+    return _place(shown, file.read_text("utf-8"), name)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema of `[tool.guard]` and of `guard.toml`, from the classes above; for editors."""
+    kinds = (SidePolicy, CoupledFiles, FileIgnores)
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:merge-regression-guard:config:1",
+        "title": "Settings of guard: [tool.guard] in pyproject.toml, or guard.toml",
+        **_schema_of(Config),
+        "$defs": {kind.__name__: _schema_of(kind) for kind in kinds},
+    }
+    codes = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
+    ignores = schema["properties"]["per-file-ignores"]
+    schema["properties"]["per-file-ignores"] = {"anyOf": [codes, ignores], "description": ignores.pop("description")}
+    return schema
+
+
+def _schema_of(kind: type) -> dict[str, Any]:
+    hints, meanings = get_type_hints(kind), _meanings(kind)
+    listed = [item for item in fields(kind) if not item.metadata.get("internal")]
+    properties = {}
+    for item in listed:
+        described = _schema_of_value(hints[item.name])
+        if kind is Config and item.name in CHOICES:
+            described = {"enum": list(CHOICES[item.name])}
+        if item.name in meanings:
+            described["description"] = meanings[item.name]
+        properties[item.name.replace("_", "-")] = described
+    needed = [item.name.replace("_", "-") for item in listed if item.default is MISSING]
+    needs = {"required": needed} if needed else {}
+    return {"type": "object", "additionalProperties": False, **needs, "properties": properties}
+
+
+def _schema_of_value(hint: Any) -> dict[str, Any]:
+    if get_origin(hint) is UnionType:
+        hint = next(option for option in get_args(hint) if option is not type(None))
+    if get_origin(hint) is tuple:
+        return {"type": "array", "items": _schema_of_value(get_args(hint)[0])}
+    if hasattr(hint, "__dataclass_fields__"):
+        return {"$ref": f"#/$defs/{hint.__name__}"}
+    if hint is datetime.date:
+        return {"type": "string", "format": "date", "description": "a date of TOML, without quotes"}
+    return {"type": "string"}
+
+
+def _meanings(kind: type) -> dict[str, str]:
+    """What the docstring of a class says of its fields."""
+    found: dict[str, str] = {}
+    last: list[str] = []
+    for line in (kind.__doc__ or "").partition("Attributes:")[2].splitlines():
+        names, colon, meaning = line.strip().partition(": ")
+        if line.startswith("        ") and not line.startswith("         ") and colon:
+            last = [name.strip() for name in names.split(",")]
+            found.update(dict.fromkeys(last, meaning))
+        elif line.strip():
+            found.update({name: f"{found[name]} {line.strip()}" for name in last})
+    return found
 
 
 def _place(origin: str, text: str, key: str) -> str:

@@ -1,37 +1,33 @@
-"""Path patterns of configuration and rules, with the meaning they have in `.gitignore` (without negation)."""
+"""Path patterns of configuration and rules, with the meaning they have in `.gitignore`, negation included."""
 
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterable
+
+from pathspec import GitIgnoreSpec
 
 
 def path_matches(path: str, patterns: Iterable[str]) -> bool:
-    """Whether one of the patterns matches a path.
+    """Whether a list of patterns matches a path.
 
     Arguments:
         path: relative, with forward slashes.
-        patterns: a pattern without a slash matches a name at any depth; `*` and `?` stay inside one name; `**` crosses
-            folders; a pattern that matches a folder matches all below it.
+        patterns: as the lines of a `.gitignore`: a pattern without a slash matches a name at any depth; `*` and `?`
+            stay inside one name; `**` crosses folders; a pattern that matches a folder matches all below it; `!` takes
+            out again what an earlier pattern matched; a single file of a matched folder, too, which git cannot.
     """
-    return any(_expression(pattern).fullmatch(path) for pattern in patterns)
+    spec = _spec(tuple(patterns))
+    return spec is not None and spec.match_file(path)
 
 
 @functools.lru_cache(maxsize=1024)
-def _expression(pattern: str) -> re.Pattern[str]:
-    body = pattern.removeprefix("./").strip("/")
-    anchored = "/" in body or pattern.startswith(("/", "./"))
-    parts = re.split(r"(\*\*/|/\*\*$|\*\*|\*|\?|\[[^\]]+\])", body)
-    return re.compile(("" if anchored else "(?:.*/)?") + "".join(map(_piece, parts)) + "(?:/.*)?", re.DOTALL)
+def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec | None:
+    return GitIgnoreSpec.from_lines(_anchored(pattern) for pattern in patterns) if patterns else None
 
 
-def _piece(part: str) -> str:
-    fixed = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    if part in fixed:
-        return fixed[part]
-    if part.startswith("[") and part.endswith("]"):
-        negated = part[1] in "!^"
-        characters = re.escape(part[2:-1] if negated else part[1:-1]).replace(r"\-", "-")
-        return f"[{'^' if negated else ''}{characters}]"
-    return re.escape(part)
+def _anchored(pattern: str) -> str:
+    """`./a` as people write it for "here, not below", which `.gitignore` spells `/a`."""
+    negated = pattern.startswith("!")
+    body = pattern.removeprefix("!")
+    return ("!" if negated else "") + (f"/{body.removeprefix('./')}" if body.startswith("./") else body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     metavar="REV",
     help="Compare what landed as REV with the checked head (--merge; else REV's second parent, or HEAD).",
 )
+@click.option("--stdin-filename", metavar="PATH", help="What the text of standard input (PATH `-`) is called.")
 @click.option("--fix", is_flag=True, help="Make the safe edits of lint findings in PATHs, then lint.")
 @click.option("--diff", is_flag=True, help="Print these edits as a patch; exit 1 if there are any.")
 @click.option("--config", "config_file", metavar="FILE", help="Settings, instead of the repository's own.")
@@ -46,6 +48,7 @@ def check(
     chosen: RangeOptions,
     hook: bool,
     landed: str | None,
+    stdin_filename: str | None,
     fix: bool,
     diff: bool,
     config_file: str | None,
@@ -54,9 +57,13 @@ def check(
 ) -> int:
     """Lint what changed, and judge every sync in the range.
 
-    With PATHs the rules see these files and folders, whole. With a range they see what it changed. With neither, the
-    merge in progress is judged, or HEAD where it is a merge; else the work tree is linted.
+    With PATHs the rules see these files and folders, whole; `-` is standard input. With a range they see what it
+    changed. With neither, the merge in progress is judged, or HEAD where it is a merge; else the work tree is linted.
     """
+    if "-" in paths or stdin_filename is not None:
+        if paths != ("-",) or chosen.given or hook or landed is not None or fix or diff:
+            raise GuardError("standard input is linted alone: guard check - [--stdin-filename PATH]")
+        return _lint_only(paths, config_file, output, standard_input=stdin_filename or "stdin.py")
     if fix or diff:
         if chosen.given or hook or landed is not None:
             raise GuardError("--fix and --diff edit the work tree: give PATHs, and no range")
@@ -120,15 +127,22 @@ def _fix(paths: tuple[str, ...], config_file: str | None, output: OutputOptions,
 
 
 def _lint_only(
-    paths: tuple[str, ...], config_file: str | None, output: OutputOptions, notices: tuple[str, ...] = ()
+    paths: tuple[str, ...],
+    config_file: str | None,
+    output: OutputOptions,
+    notices: tuple[str, ...] = (),
+    standard_input: str | None = None,
 ) -> int:
-    from guard.commands.linting import lint_paths
+    from guard.commands.linting import lint_paths, lint_text
 
     started = time.monotonic()
     root = _root()
     config = load_config(None, config_file) if config_file else _config_of(root)
     output = configured(output, config, root)
-    result = lint_paths(paths, config, root, jobs(output), store(output))
+    if standard_input is not None:
+        result = lint_text(sys.stdin.buffer.read(), standard_input, config, root, store(output))
+    else:
+        result = lint_paths(paths, config, root, jobs(output), store(output))
     unread = {outcome.subject for outcome in result.outcomes if outcome.subject is not None}
     reason = None
     if not result.files:
@@ -144,7 +158,7 @@ def _lint_only(
         seconds=time.monotonic() - started,
         notices=notices or ("no merge was checked: only paths were given",),
     )
-    if any(not given.startswith(("text", "concise")) for given in output.formats):
+    if standard_input is None and any(not given.startswith(("text", "concise")) for given in output.formats):
         from guard.commands.suggesting import suggesting_in_files
 
         report = suggesting_in_files(report, config, root, output)
@@ -172,6 +186,7 @@ def configured(output: OutputOptions, config: Config, root: Path | None) -> Outp
         fail_on=output.fail_on or config.fail_on,
         persona=output.persona or config.persona,
         docs_url=config.docs_url,
+        per_file_ignores=(*output.per_file_ignores, *config.per_file_ignores),
         baseline=output.baseline or (Path(named) if named else None),
     )
 

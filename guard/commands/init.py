@@ -61,7 +61,7 @@ def init(target: str, source: str, dry_run: bool, yes: bool) -> int:
     if dry_run or not wanted:
         click.echo("nothing was written" if dry_run else "nothing to write: all of it is there")
         return 0
-    if not yes and sys.stdin.isatty() and not click.confirm(f"Write {len(wanted)} files?", default=True):
+    if not yes and _can_answer() and not click.confirm(f"Write {len(wanted)} files?", default=True, err=True):
         click.echo("nothing was written")
         return 0
     for step in wanted:
@@ -143,6 +143,11 @@ def workflow_step(root: Path, target: str, source: str) -> Step:
     ):
         text = text.replace(f"\n  {key}: {old}\n", f"\n  {key}: {new}\n")
     return Step(WORKFLOW_FILE, text, text)
+
+
+def _can_answer() -> bool:
+    """Whether someone sees a question (on standard error: the output may go to a file) and can answer it."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _show(step: Step) -> None:

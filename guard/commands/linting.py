@@ -63,6 +63,22 @@ def lint_paths(paths: Sequence[str], config: Config, root: Path, jobs: int, stor
     return LintResult(findings, (*result.outcomes, *unread, *unparsed), result.files)
 
 
+def lint_text(data: bytes, name: str, config: Config, root: Path, store: FactStore) -> LintResult:
+    """Lint text that an editor has and no file yet.
+
+    Arguments:
+        name: what it is called: the path that findings show, and by which rules and exclusions choose.
+    """
+    shown = _shown(Path(name), root)
+    if excluded(shown, config):
+        return LintResult((), (), 0)
+    source = Source(shown, data)
+    result = lint_sources([source], rules_for(config, root), project=ProjectIndex.of_directory(root), store=store)
+    told = {outcome.subject for outcome in result.outcomes}
+    unparsed = () if shown in told else _unparsed([source])
+    return LintResult(result.findings, (*result.outcomes, *unparsed), result.files)
+
+
 def _unparsed(sources: Sequence[Source]) -> Iterator[Outcome]:
     """Files that do not parse although no rule looks at them: few enough files are parsed just to say so.
 

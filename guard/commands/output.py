@@ -19,7 +19,9 @@ import click
 
 from guard.codes import CODES
 from guard.commands.replace_file import replace_file
+from guard.config import FileIgnores
 from guard.errors import ConfigError, GuardError
+from guard.globs import path_matches
 from guard.model import Finding, Report, Severity, Status
 from guard.report import FORMATS, PERSONAS, View, render
 from guard.store import baseline
@@ -65,6 +67,7 @@ class OutputOptions:
     quiet: bool = False
     patches: bool = True
     docs_url: str | None = None
+    per_file_ignores: tuple[FileIgnores, ...] = ()
 
     def view(self, link_base: str | None = None) -> View:
         """How this terminal and this reader want the report."""
@@ -89,6 +92,7 @@ def output_options(command: _Command) -> _Command:
         values = {name: given.pop(name) for name in names}
         values["select"] = _split(values["select"])
         values["ignore"] = _split(values["ignore"])
+        values["per_file_ignores"] = tuple(map(_file_ignores, values["per_file_ignores"]))
         return command(output=OutputOptions(**values), **given)
 
     options: tuple[Callable[[Any], Any], ...] = (
@@ -114,6 +118,12 @@ def output_options(command: _Command) -> _Command:
             shell_complete=_complete_code,
             metavar="CODE",
             help="Not these codes, prefixes or names.",
+        ),
+        click.option(
+            "--per-file-ignores",
+            multiple=True,
+            metavar="PATTERN:CODE[,CODE]",
+            help="Not these codes, prefixes or names in files that match, as in .gitignore.",
         ),
         click.option(
             "--fail-on",
@@ -161,25 +171,34 @@ def finish(report: Report, options: OutputOptions, covered: Covered | None = Non
     Raises:
         GuardError: a selector, format or file is wrong.
     """
-    if options.baseline is not None:
+    if options.baseline is not None and options.baseline.exists():
         entries = baseline.read(options.baseline)
         report = baseline.apply(report, entries, str(options.baseline), covered)
-    if options.cache and report.findings:
-        remember(root_of(Path.cwd()), report)
+    elif options.baseline is not None:
+        # Nothing is accepted then, so that a mistyped name cannot hide a finding.
+        report = dataclasses.replace(report, notices=(*report.notices, _no_baseline(options.baseline)))
     if not report.rules and _asks_for_rules(options):
         from guard.commands.rulebook import rule_help
 
         report = dataclasses.replace(report, rules=rule_help(root_of(Path.cwd())))
-    report = narrow(report, options.select, options.ignore)
+    shown = narrow(report, options.select, options.ignore, options.per_file_ignores)
+    if options.cache and report.findings:
+        remember(root_of(Path.cwd()), report, {finding.fingerprint for finding in shown.findings})
+    report = shown
     emit(report, options.formats, options.view(link_base), quiet=options.quiet)
     return exit_code(report, options.fail_on)
+
+
+def _no_baseline(file: Path) -> str:
+    return f"the baseline {file} is not there yet, so nothing is accepted; guard accept --all --reason 'why' makes it"
 
 
 def _asks_for_rules(options: OutputOptions) -> bool:
     """Whether the run needs the rules' help or names: a hook on one file must not wait for all of them."""
     if any(given.partition("=")[0] in {"sarif", "html"} for given in options.formats):
         return True
-    return any(not selector.startswith("GRD") for selector in (*options.select, *options.ignore))
+    apart = (code for entry in options.per_file_ignores for code in entry.ignore)
+    return any(not selector.startswith("GRD") for selector in (*options.select, *options.ignore, *apart))
 
 
 def emit(report: Report, formats: Sequence[str], view: View, *, quiet: bool = False) -> None:
@@ -228,7 +247,9 @@ def matches(finding: Finding, selectors: Sequence[str]) -> bool:
     return any(finding.code.startswith(selector) or finding.name == selector for selector in selectors)
 
 
-def narrow(report: Report, select: Sequence[str], ignore: Sequence[str]) -> Report:
+def narrow(
+    report: Report, select: Sequence[str], ignore: Sequence[str], per_file: Sequence[FileIgnores] = ()
+) -> Report:
     """The report with the selected findings only.
 
     Raises:
@@ -237,17 +258,19 @@ def narrow(report: Report, select: Sequence[str], ignore: Sequence[str]) -> Repo
     known = set(CODES) | {rule.code for rule in report.rules} | {finding.code for finding in report.findings}
     names = {name for name, _ in CODES.values()} | {rule.name for rule in report.rules}
     names |= {finding.name for finding in report.findings}
-    for selector in (*select, *ignore):
+    for selector in (*select, *ignore, *(code for entry in per_file for code in entry.ignore)):
         # A family may have no member in this run, nor a repository any pin; of the others every code is known.
         family = _FAMILY.fullmatch(selector) is not None
         if not family and selector not in names and not any(code.startswith(selector) for code in known):
             raise ConfigError(f"no code or rule is called {selector!r}: `guard rules` lists them")
-    if not select and not ignore:
+    if not select and not ignore and not per_file:
         return report
     kept = tuple(
         finding
         for finding in report.findings
-        if (not select or matches(finding, select)) and not (ignore and matches(finding, ignore))
+        if (not select or matches(finding, select))
+        and not (ignore and matches(finding, ignore))
+        and not any(matches(finding, entry.ignore) and path_matches(finding.path, entry.paths) for entry in per_file)
     )
     return dataclasses.replace(report, findings=kept)
 
@@ -306,6 +329,13 @@ def _install_record() -> str | None:
 
 def _split(given: Sequence[str]) -> tuple[str, ...]:
     return tuple(part.strip() for text in given for part in text.split(",") if part.strip())
+
+
+def _file_ignores(given: str) -> FileIgnores:
+    pattern, colon, codes = given.rpartition(":")
+    if not colon or not pattern or not _split((codes,)):
+        raise GuardError(f"--per-file-ignores {given}: give it as PATTERN:CODE, as in 'tests/**:GRD101,GRD2'")
+    return FileIgnores((pattern,), _split((codes,)))
 
 
 def _target(given: str) -> tuple[str, Path | None]:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from multiprocessing.util import Finalize
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 from guard import __version__
 
 _LIMIT_BYTES = 512 * 1024 * 1024
@@ -19,11 +21,11 @@ _PATIENCE_SECONDS = 0.5
 
 
 def default_directory() -> Path:
-    """`GUARD_CACHE_DIR`, else `guard` under the platform's cache directory (XDG)."""
+    """`GUARD_CACHE_DIR`, else guard's folder where the platform keeps caches (XDG on Linux, Library on macOS)."""
     named = os.environ.get("GUARD_CACHE_DIR")
     if named:
         return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "merge-regression-guard"
+    return user_cache_path("merge-regression-guard", appauthor=False)
 
 
 class DiskStore:

@@ -9,7 +9,8 @@ import contextlib
 import hashlib
 import json
 import os
-from dataclasses import astuple, dataclass
+from collections.abc import Collection
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from guard.model import Report
@@ -28,6 +29,7 @@ class Seen:
         fingerprint, code, path: as in the finding.
         merge: the sync that it was found in, if there was one.
         subject: as in the finding; of a stale baseline entry its fingerprint.
+        standing: whether the last check showed it and nothing accepted it.
         range: the options that selected what it was shown of, as words.
     """
 
@@ -37,19 +39,30 @@ class Seen:
     merge: str | None = None
     subject: str | None = None
     range: tuple[str, ...] = ()
+    standing: bool = False
 
 
-def remember(root: Path, report: Report) -> None:
+def remember(root: Path, report: Report, shown: Collection[str]) -> None:
     """Keep the findings of a run, the newest `MOST` of the repository; stale entries are those of the last run only.
+
+    Arguments:
+        shown: the fingerprints that the reader got to see.
 
     A full disk or a read-only home is no error: `accept` then asks for another run.
     """
-    known = {seen.fingerprint: seen for seen in recall(root) if seen.code != STALE}
+    known = {seen.fingerprint: replace(seen, standing=False) for seen in recall(root) if seen.code != STALE}
     for finding in report.findings:
         known.pop(finding.fingerprint, None)
         of_sync = finding.merge if finding.code.startswith(_OF_A_SYNC) else None
+        standing = finding.accepted is None and finding.fingerprint in shown and finding.code != STALE
         known[finding.fingerprint] = Seen(
-            finding.fingerprint, finding.code, finding.path, of_sync, finding.subject, report.range_of(finding)
+            finding.fingerprint,
+            finding.code,
+            finding.path,
+            of_sync,
+            finding.subject,
+            report.range_of(finding),
+            standing,
         )
     text = json.dumps([astuple(seen) for seen in list(known.values())[-MOST:]])
     file = _file(root)
@@ -64,7 +77,7 @@ def recall(root: Path) -> list[Seen]:
     """The findings that were shown in this repository, oldest first; empty where nothing was kept."""
     try:
         rows = json.loads(_file(root).read_text("ascii"))
-        return [Seen(row[0], row[1], row[2], row[3], row[4], tuple(row[5])) for row in rows]
+        return [Seen(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6]) for row in rows]
     except (OSError, ValueError, TypeError, LookupError):  # a file that something else wrote to is no reason to stop
         return []
 
