@@ -29,6 +29,7 @@ VERBS: dict[str, str] = {
     "explain": "Explain one rule, or show the whole evidence of one finding.",
     "rules": "List the rules.",
     "accept": "Remember an accepted finding.",
+    "comment": "Keep one comment with the report on a pull or merge request.",
     "config": "Show the settings in force and where each comes from.",
     "cache": "Show or empty the folder of what guard remembers.",
     "history": "Audit all past syncs in a range.",
