@@ -72,7 +72,9 @@ def finding_of_file(whole: WholeFile, origins: tuple[Origin, ...], by: Origin | 
     path, side = whole.places.shown, whole.side
     code = "GRD206" if whole.what == "file" else "GRD208"
     lost = whole.verdict is Verdict.LOST and code == "GRD206"
-    note = (by is not None and whole.verdict is not Verdict.SUPERSEDED) or whole.successor
+    # Of a file that one side deleted and the other went on with, what goes against ours is a loss, the rest its choice.
+    chosen = whole.verdict is Verdict.SUPERSEDED and side is not Side.OURS
+    note = chosen or whole.successor or (by is not None and whole.verdict is not Verdict.SUPERSEDED)
     severity = Severity.NOTE if note else Severity.ERROR if lost else Severity.WARNING
     message = _file_message(whole, by) + (f" ({_commit(origins[0])})" if origins else "")
     owner = side.value if side is not None else "both"

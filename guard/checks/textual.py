@@ -20,6 +20,7 @@ from guard.sync.trees import FourTrees
 
 MANY_PARTS = 5  # commits of one side with losses in a file that was taken whole: from here on they are one finding
 _REQUIREMENTS = re.compile(r"(^|/)[\w.-]*(requirements|constraints)[\w.-]*\.(txt|in|pip)$")
+_VERSIONS = 50  # of a file that the other side deleted, newest first
 _TELLING_LINE = 12  # characters; a shorter line stands in many files
 
 
@@ -47,6 +48,17 @@ def judged_by_lines(trees: FourTrees, paths: Sequence[str]) -> tuple[list[Findin
     fates = list(judged(trees, paths, FileJudge.of(trees)))
     kept = [fate for fate in fates if not (isinstance(fate, WholeFile) and _is_told_as_whole(trees, fate))]
     return _told(trees, kept), tuple(_survival(fate for fate in fates if isinstance(fate, TextFile)))
+
+
+def _was_of_theirs(trees: FourTrees, whole: WholeFile) -> bool:
+    """Whether what ours has of a file that theirs deleted is a version that theirs once had: none of its work."""
+    path = whole.places.ours
+    if whole.verdict is not Verdict.SUPERSEDED or whole.side is not Side.OURS or path is None:
+        return False
+    versions = trees.repository.git(
+        "log", f"-{_VERSIONS}", "--format=", "--raw", "--no-abbrev", "--no-renames", trees.sync.theirs, "--", path
+    )
+    return trees.ours[path].sha.encode("ascii") in versions.split()
 
 
 def _is_told_as_whole(trees: FourTrees, whole: WholeFile) -> bool:
@@ -80,7 +92,7 @@ def _told(trees: FourTrees, fates: Sequence[EditOutcome]) -> list[Finding]:
     told = list(told_of(trees, files))
     findings = [found for _, found in told] + returned_text(told)
     for fate in fates:
-        if isinstance(fate, WholeFile) and not _carried(trees, fate):
+        if isinstance(fate, WholeFile) and not _carried(trees, fate) and not _was_of_theirs(trees, fate):
             behind, by = file_history(trees.repository, trees.sync, fate)
             findings.append(finding_of_file(fate, behind, by))
     findings.extend(one_side_taken(trees, files))

@@ -300,8 +300,11 @@ class _SideJudge:
         unit = new or old
         if unit is None:
             raise ValueError("neither side nor base has the unit")
-        merged = self._same_place(self.merged, unit, old)
-        other = self._same_place(self.other, unit, old)
+        if verdict is Verdict.EQUIVALENT:  # nobody is shown what is in effect
+            merged = other = None
+        else:
+            merged = self._same_place(self.merged, unit, old)
+            other = self._same_place(self.other, unit, old)
         line = merged.line if merged else self._would_stand(j, i)
         key = (-1 if i is None else i, -1 if j is None else j)
         return LostUnit(verdict, self.side, new, old, other, merged, line, number, key)

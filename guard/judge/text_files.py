@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from guard.documents.kinds import is_python
+from guard.documents.kinds import kind_of
 from guard.documents.units import MAXIMUM_BYTES, MAXIMUM_UNITS, Document, document, is_binary
 from guard.git import Entry
 from guard.judge.text_alignment import Name, name_of
-from guard.judge.text_changes import SideVerdicts, judge_documents, units_apart
+from guard.judge.text_changes import Moved, SideVerdicts, judge_documents, units_apart
 from guard.model import Side, Verdict
 from guard.sync.renames import Renames
 from guard.sync.trees import TREES, FourTrees
@@ -96,7 +96,7 @@ class FileJudge:
     renames: Renames
     merged: Mapping[str, Entry] = field(default_factory=dict)
     _by_shape: dict[str, list[str]] = field(default_factory=dict)
-    _moved_units: dict[Side, Counter[Name]] = field(default_factory=dict)
+    _moved_units: dict[tuple[Side, str], Counter[Name]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, trees: FourTrees, merged: Mapping[str, Entry] | None = None) -> FileJudge:
@@ -251,20 +251,24 @@ class FileJudge:
         later = [name for name in self._by_shape.get(_VERSION.sub("0", path), ()) if _version(name) > _version(path)]
         return max(later, key=_version, default="")
 
-    def moved_by(self, side: Side) -> Mapping[Name, int]:
-        """Units of the new files of a side: what it took out of an old file may have gone there."""
-        if side not in self._moved_units:
+    def _moves(self, places: Places) -> Moved:
+        """What either side put into new files of the kind of this one: a part that it took out may have gone there."""
+        kind = kind_of(places.shown)
+        return lambda side: self._moved_by(side, kind)
+
+    def _moved_by(self, side: Side, kind: str) -> Mapping[Name, int]:
+        if (side, kind) not in self._moved_units:
             found: Counter[Name] = Counter()
             tree = self.trees.ours if side is Side.OURS else self.trees.theirs
             for path in self.trees.changed_by(side.value):
                 entry = tree.get(path)
-                if path in self.trees.base or entry is None or entry.kind != "file" or is_python(path, stubs=True):
+                if path in self.trees.base or entry is None or entry.kind != "file" or kind_of(path) != kind:
                     continue
                 data = self.trees.read(entry.sha)
                 if len(data) <= MAXIMUM_BYTES and not is_binary(data):
                     found.update(name_of(unit) for unit in document(path, data).units)
-            self._moved_units[side] = found
-        return self._moved_units[side]
+            self._moved_units[side, kind] = found
+        return self._moved_units[side, kind]
 
     def _text(self, places: Places, elsewhere: Mapping[Name, int] | None) -> EditOutcome:
         documents, data = {}, {}
@@ -286,7 +290,12 @@ class FileJudge:
         read = next((item.kind for item in documents.values() if item is not EMPTY), "lines")
         documents = {tree: Document(read, item.units, item.lines) for tree, item in documents.items()}
         verdicts = judge_documents(
-            documents["base"], documents["ours"], documents["theirs"], documents["merged"], elsewhere, self.moved_by
+            documents["base"],
+            documents["ours"],
+            documents["theirs"],
+            documents["merged"],
+            elsewhere,
+            self._moves(places),
         )
         return TextFile(places, documents, verdicts)
 

@@ -178,18 +178,19 @@ def test_lost_and_revived_files(told: Any) -> None:
 @pytest.mark.parametrize("path", ["a.yaml", "ci/template.j2", "m.py", "k.cu", "a.md"])
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_file_that_one_side_edited_and_the_other_deleted(told: Any, path: str, swapped: bool) -> None:
-    """Either way the merge settles it, one side's work is undone, and the finding says which commit meets it."""
+    """Either way one side's act is undone, and the finding names what met it; a warning where it goes against ours."""
     base: Files = {path: "value = 1\n", "k": "k\n"}
     edits, deletes = {**base, path: "value = compute(2, 3)\n"}, {"k": "k2\n"}
     ours, theirs = (deletes, edits) if swapped else (edits, deletes)
     side, other = ("theirs", "ours") if swapped else ("ours", "theirs")
     commit = "#11" if swapped else "#22"
-    (found,) = told(base, ours, theirs, {"k": "k2\n"})
-    assert (found["path"], found["severity"], found["lost_side"]) == (path, "warning", side)
+    (found,) = told(base, ours, theirs, {"k": "k2\n"}, notes=True)
+    severity = {"ours": "warning", "theirs": "note"}
+    assert (found["path"], found["severity"], found["lost_side"]) == (path, severity[side], side)
     gone = f"{path}, which {side} changed, is not in merged: {other} deleted it in {commit}"
     assert found["message"].startswith(gone)
-    (found,) = told(base, ours, theirs, {"k": "k2\n", path: edits[path]})
-    assert (found["path"], found["severity"], found["lost_side"]) == (path, "warning", other)
+    (found,) = told(base, ours, theirs, {"k": "k2\n", path: edits[path]}, notes=True)
+    assert (found["path"], found["severity"], found["lost_side"]) == (path, severity[other], other)
     assert found["message"].startswith(f"{path}, which {other} deleted, is in merged: {side} had changed it")
 
 
@@ -527,3 +528,19 @@ def test_where_git_would_not_have_joined_both_nothing_says_so(workshop: Workshop
     (taken,) = guard.check("--merge", "HEAD", "--select", "GRD209", folder=workshop.folder).findings()
     assert "was taken whole from theirs" in taken["message"]
     assert "joined" not in taken["message"]
+
+
+def test_a_version_that_theirs_had_before_it_deleted_the_file_is_no_work_of_ours(
+    workshop: Workshop, guard: Guard
+) -> None:
+    workshop.commit("base", {"a.yaml": "a: 1\n", "k": "1\n"})
+    workshop.branch("dev")
+    workshop.commit("Sync main, squashed", {"a.yaml": "a: 2\n"})
+    workshop.switch("main")
+    workshop.commit("Two", {"a.yaml": "a: 2\n"})
+    workshop.commit("Drop it", {"a.yaml": None, "k": "2\n"})
+    workshop.switch("dev")
+    workshop.merge("main", {})
+    workshop.git("rm", "-q", "--ignore-unmatch", "a.yaml")
+    workshop.git("commit", "-q", "--amend", "--no-edit")
+    assert guard.check("--merge", "HEAD", "--select", "GRD206", folder=workshop.folder).findings() == []
