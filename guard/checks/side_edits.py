@@ -149,7 +149,7 @@ def lost_text(trees: FourTrees, finding: Finding) -> LostText | None:
     if finding.code != "GRD208":
         return None
     received = [path for path in trees.resolved if not is_python(path, stubs=True)]
-    fates = judged(trees, [finding.path], FileJudge.of(trees), received)
+    fates = judged(trees, [finding.path], FileJudge.of(trees, python=True), received)
     files = [fate for fate in fates if isinstance(fate, TextFile)]
     return next((part for part, found in told_of(trees, files) if found.fingerprint == finding.fingerprint), None)
 

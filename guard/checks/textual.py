@@ -45,7 +45,7 @@ def judged_by_lines(trees: FourTrees, paths: Sequence[str]) -> tuple[list[Findin
     Arguments:
         paths: of such files; what the textual check tells of files that are there or not is left out.
     """
-    fates = list(judged(trees, paths, FileJudge.of(trees)))
+    fates = list(judged(trees, paths, FileJudge.of(trees, python=True)))
     kept = [fate for fate in fates if not (isinstance(fate, WholeFile) and _is_told_as_whole(trees, fate))]
     return _told(trees, kept), tuple(_survival(fate for fate in fates if isinstance(fate, TextFile)))
 
@@ -186,7 +186,8 @@ def _after_the_sync(trees: FourTrees, files: list[TextFile]) -> set[tuple[object
     if sync.merge == sync.checked:
         return None
     with_losses = [file.places.shown for file in files if any(verdicts.lost for verdicts in file.verdicts.values())]
-    judge = FileJudge.of(trees, trees.repository.entries(sync.merge))
+    python = any(is_python(path, stubs=True) for path in with_losses)
+    judge = FileJudge.of(trees, trees.repository.entries(sync.merge), python=python)
     return {
         _identity(unit)
         for fate in judged(trees, with_losses, judge)

@@ -16,8 +16,10 @@ _SECTION = re.compile(r"\s*\[([^\]]+)\]\s*$")
 _SHELL_FUNCTION = re.compile(r"\s*(?:function\s+)?([\w:-]+)\s*\(\s*\)\s*\{?\s*$")
 _STAGE = re.compile(r"FROM\s+\S+(?:\s+AS\s+(\S+))?\s*$", re.IGNORECASE)
 _TARGET = re.compile(r"([\w./%-]+)\s*:(?![=:])")
-_OPENS = re.compile(r"(?:^|[;&|]\s*)(?:if|for|while|until|case|foreach|function|macro)\b(?!\s*=)")
+_OPENS = re.compile(r"(?:^|[;&|]\s*)(?:if|for|while|until|case|foreach)\b(?!\s*=)|^(?:function|macro)\s*\(")
 _CLOSES = re.compile(r"(?:^|[;&|]\s*)(?:fi|done|esac|end(?:if|foreach|while|function|macro))\b")
+
+_BRANCHES = frozenset({"else", "endif", "endforeach", "endwhile", "endfunction", "endmacro"})  # of CMake
 
 
 def line_units(text: str) -> Iterator[Unit]:
@@ -43,11 +45,11 @@ def script_units(text: str) -> Iterator[Unit]:
             scope = "" if line.startswith("}") else scope
             continue
         head = _SHELL_FUNCTION.match(line) or _STAGE.match(line) or _TARGET.match(line)
-        if head:
+        if head and head[1] not in _BRANCHES:
             scope, depth = (head[1] or "").strip(), 0
         opened, closed = len(_OPENS.findall(body)), len(_CLOSES.findall(body))
         depth = max(0, depth - max(0, closed - opened))
-        yield Unit("" if head else scope, body, "", number, number, str(depth or ""))
+        yield Unit("" if head and not depth else scope, body, "", number, number, str(depth or ""))
         depth += max(0, opened - closed)
 
 

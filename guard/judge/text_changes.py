@@ -132,12 +132,15 @@ class _SideJudge:
         self._hunks: list[tuple[int, int, int, int]] = []
         self._other_hunks: list[tuple[int, int, int, int]] = []
         self._other_removed: set[int] = set()
+        self._taken_out: dict[Name, list[int]] = defaultdict(list)  # base units of this side's hunks: some only moved
 
     def verdicts(self) -> SideVerdicts:
         hunks = self._hunks = list(runs(self.base.document, self.made.document, self.data))
         others = list(runs(self.base.document, self.other.document, self.data))
         self._other_hunks = others
         self._other_removed = {i for start, end, _, _ in others for i in range(start, end)}
+        for i in (i for start, end, _, _ in hunks for i in range(start, end)):
+            self._taken_out[name_of(self.base.document.units[i])].append(i)
         deficit, excess = self._deficit(), self._excess()
         missing = self._choose(hunks, deficit)
         lost: list[LostUnit] = []
@@ -244,7 +247,8 @@ class _SideJudge:
             return Verdict.SUPERSEDED if self._container_taken(unit) else Verdict.LOST
         if self._integrated(unit):
             return Verdict.EQUIVALENT
-        return Verdict.SUPERSEDED if self._inside_deletion(gap) else Verdict.LOST
+        moved = [i for i in self._taken_out.get(name_of(unit), ()) if self._other_took(i)]
+        return Verdict.SUPERSEDED if moved or self._inside_deletion(gap) else Verdict.LOST
 
     def _other_took(self, index: int) -> bool:
         """Whether the other side took out or changed this very unit of the base (and did not just move it)."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from guard.documents.kinds import kind_of
+from guard.documents.kinds import is_python, kind_of
 from guard.documents.units import MAXIMUM_BYTES, MAXIMUM_UNITS, Document, document, is_binary
 from guard.git import Entry
 from guard.judge.text_alignment import Name, name_of
@@ -90,18 +90,20 @@ class FileJudge:
 
     Attributes:
         merged: the tree that is judged, by path; the sync's checked tree by default.
+        python: judge Python files too, by their lines; else only whether they are there, their mode and kind.
     """
 
     trees: FourTrees
     renames: Renames
     merged: Mapping[str, Entry] = field(default_factory=dict)
+    python: bool = False
     _by_shape: dict[str, list[str]] = field(default_factory=dict)
     _moved_units: dict[tuple[Side, str], Counter[Name]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, trees: FourTrees, merged: Mapping[str, Entry] | None = None) -> FileJudge:
+    def of(cls, trees: FourTrees, merged: Mapping[str, Entry] | None = None, *, python: bool = False) -> FileJudge:
         """The judge of a sync, or of another tree in the place of merged."""
-        return cls(trees, trees.renames, merged or trees.merged)
+        return cls(trees, trees.renames, merged or trees.merged, python)
 
     def places(self, path: str) -> Places:
         """Where the four trees have the file that one of them has at `path`."""
@@ -140,7 +142,7 @@ class FileJudge:
             kind = "binary file"
         if kind is not None:
             yield from _opaque(places, kind, base, ours, theirs, merged)
-        else:
+        elif self._reads(places):
             judged = self._text(places, elsewhere)
             if isinstance(judged, Unread):  # at least which of the four contents it is can be told
                 yield from _opaque(places, judged.reason, base, ours, theirs, merged)
@@ -160,6 +162,9 @@ class FileJudge:
             parents = [document(path, self.trees.read(side.sha)) for side in sides]
             found.update(units_apart(document(path, self.trees.read(entry.sha)), parents))
         return found
+
+    def _reads(self, places: Places) -> bool:
+        return self.python or not is_python(places.shown, stubs=True)
 
     def _of_side(self, side: Side, base: str | None, path: str) -> str | None:
         tree = self.trees.ours if side is Side.OURS else self.trees.theirs
@@ -213,9 +218,9 @@ class FileJudge:
         self, places: Places, side: Side, entry: Entry, elsewhere: Mapping[Name, int] | None
     ) -> Iterator[EditOutcome]:
         """A file that one side changed and the other deleted, and merged lacks: its text may stand in other files."""
-        if entry.kind == "file" and not is_binary(self.trees.read(entry.sha)):
+        if entry.kind == "file" and self._reads(places) and not is_binary(self.trees.read(entry.sha)):
             judged = self._text(places, elsewhere)
-            if isinstance(judged, TextFile):
+            if isinstance(judged, TextFile) and self._went_on(judged, side.other):
                 lost = judged.verdicts[side].lost
                 if any(unit.verdict.is_loss for unit in lost):
                     yield judged
@@ -223,6 +228,12 @@ class FileJudge:
                 if not lost:
                     return
         yield WholeFile(places, side, Verdict.SUPERSEDED)
+
+    def _went_on(self, file: TextFile, side: Side) -> bool:
+        """Whether most of a file that a side deleted stands in new files of that side."""
+        moved = self._moves(file.places)(side)
+        names = [name_of(unit) for unit in file.documents["base"].units]
+        return sum(name in moved for name in names) * 2 > len(names)
 
     def _returned(self, places: Places, base: Entry, ours: Entry | None, theirs: Entry | None) -> Iterator[EditOutcome]:
         side = Side.OURS if ours is None else Side.THEIRS

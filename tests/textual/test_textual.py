@@ -544,3 +544,30 @@ def test_a_version_that_theirs_had_before_it_deleted_the_file_is_no_work_of_ours
     workshop.git("rm", "-q", "--ignore-unmatch", "a.yaml")
     workshop.git("commit", "-q", "--amend", "--no-edit")
     assert guard.check("--merge", "HEAD", "--select", "GRD206", folder=workshop.folder).findings() == []
+
+
+def test_functions_and_branches_of_scripts_nest_as_they_should(told: Any) -> None:
+    """What stands below a function or an `else()` is in no deeper block than before, and carries no such name."""
+    shell = "function check() {\n  run\n}\n\nfirst 1\nsecond 2\n"
+    cmake = "if(USE_CUDA)\n  add_library(a)\nelse()\n  add_library(b)\nendif()\ninstall(TARGETS a)\n"
+    base = {"run.sh": "first 1\nsecond 2\n", "CMakeLists.txt": "add_library(a)\ninstall(TARGETS a)\n", "n": "1\n"}
+    ours = {"run.sh": "first 1\nsecond 2\nthird 3\n", "CMakeLists.txt": cmake, "n": "1\n"}
+    theirs = {
+        "run.sh": shell,
+        "CMakeLists.txt": base["CMakeLists.txt"].replace("TARGETS a", "TARGETS a LIBRARY"),
+        "n": "2\n",
+    }
+    joined = {
+        "run.sh": shell + "third 3\n",
+        "CMakeLists.txt": cmake.replace("TARGETS a", "TARGETS a LIBRARY"),
+        "n": "2\n",
+    }
+    assert told(base, ours, theirs, joined) == []
+
+
+def test_what_one_side_wrapped_and_the_other_edited_is_superseded(told: Any) -> None:
+    base = "add_executable(x)\nlink(x PUBLIC one)\noptions(x PRIVATE two)\n"
+    ours = "if(USE_CUDA)\n" + base + "endif()\n"
+    theirs = base.replace("PUBLIC one", "PUBLIC three four five six")
+    merged = {"CMakeLists.txt": ours.replace("PUBLIC one", "PUBLIC three four five six")}
+    assert told({"CMakeLists.txt": base}, {"CMakeLists.txt": ours}, {"CMakeLists.txt": theirs}, merged) == []
