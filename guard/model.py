@@ -86,6 +86,7 @@ class Origin:
         is_fix: whether the message says that it mends something.
         tests: test files that the same commit touched.
         date: author date, ISO 8601, or empty.
+        author: the author's name, or empty.
     """
 
     commit: str
@@ -94,6 +95,7 @@ class Origin:
     is_fix: bool = False
     tests: tuple[str, ...] = ()
     date: str = ""
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)

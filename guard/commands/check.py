@@ -105,6 +105,7 @@ def _judge(repository: Repository, selection: Selection, config: Config, output:
     from guard.commands.judgement import RunSettings, judge_selection
     from guard.commands.progress import AGAIN, progress
     from guard.commands.suggesting import suggesting
+    from guard.commands.web import remote_address
 
     with gc_paused(last=True):
         with progress(output.quiet, AGAIN if output.cache else "") as tell:
@@ -113,7 +114,7 @@ def _judge(repository: Repository, selection: Selection, config: Config, output:
             )
             report = accepted_by_commits(repository, judge_selection(repository, selection, config, settings))
             report = suggesting(report, repository, selection, config, settings, output)
-        status = finish(report, output, covered_by(report))
+        status = finish(report, output, covered_by(report), remote_address(repository))
     return NOTHING_CHECKED if status == 0 and selection.unanswered else status
 
 

@@ -23,6 +23,7 @@ from guard.commands.output import NOTHING_CHECKED, OutputOptions, finish, output
 from guard.commands.progress import AGAIN, Progress, progress
 from guard.commands.settings import load_config
 from guard.commands.target import other_branches
+from guard.commands.web import remote_address
 from guard.config import Config
 from guard.errors import GuardError, NothingCheckedError
 from guard.git import Repository
@@ -70,6 +71,7 @@ def history(
         if not syncs:
             raise NothingCheckedError(f"there is no sync in {start[:10]}..{tip[:10]}")
         audits = _audits(repository, syncs, tip, config, jobs(output), store(output), tell)
+        address = remote_address(repository)
         audits = [_with_accepted(repository, audit, tip, output) for audit in audits]
         if ledger_file is not None:
             ledger.write(ledger_file, tip, audits)
@@ -83,7 +85,7 @@ def history(
         seconds=time.monotonic() - started,
         notices=(_summary(audits, tip),),
     )
-    status = finish(report, output)
+    status = finish(report, output, link_base=address)
     return NOTHING_CHECKED if status == 0 and not audits else status
 
 

@@ -78,7 +78,7 @@ class OutputOptions:
             verbose=self.verbose,
             quiet=self.quiet,
             timings=self.timings,
-            link_base=link_base or web_address(os.environ),
+            link_base=web_address(os.environ) or link_base,
             docs_base=documents_address(os.environ, self.docs_url),
         )
 

@@ -21,12 +21,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit: SHA, parents, author date (ISO 8601) and message."""
+    """One commit: SHA, parents, author date (ISO 8601), message and the author's name."""
 
     sha: str
     parents: tuple[str, ...]
     date: str
     message: str
+    author: str = ""
 
     @property
     def subject(self) -> str:

@@ -149,11 +149,11 @@ class Repository:
         Arguments:
             arguments: options, revisions (full SHAs) and paths of `git log`.
         """
-        output = self.git("log", "-z", "--no-show-signature", "--format=%H%n%P%n%aI%n%B", *arguments)
+        output = self.git("log", "-z", "--no-show-signature", "--format=%H%n%P%n%aI%n%an%n%B", *arguments)
         for record in output.decode("utf-8", "replace").split("\0"):
             if record:
-                sha, parents, date, message = [*record.split("\n", 3), "", "", ""][:4]
-                yield Commit(sha, tuple(parents.split()), date, message.rstrip("\n"))
+                sha, parents, date, author, message = [*record.split("\n", 4), "", "", "", ""][:5]
+                yield Commit(sha, tuple(parents.split()), date, message.rstrip("\n"), author)
 
     def merge_bases(self, one: str, other: str) -> tuple[str, ...]:
         """All best common ancestors, best first; empty for unrelated histories."""

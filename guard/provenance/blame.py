@@ -131,7 +131,15 @@ def origin(commit: Commit, files: Sequence[str] = ()) -> Origin:
         files: the files that it touched.
     """
     tests = tuple(path for path in files if is_test(path))
-    return Origin(commit.sha, pull_request(commit.message), commit.subject, is_fix(commit.message), tests, commit.date)
+    return Origin(
+        commit.sha,
+        pull_request(commit.message),
+        commit.subject,
+        is_fix(commit.message),
+        tests,
+        commit.date,
+        commit.author,
+    )
 
 
 def origins(repository: Repository, shas: Iterable[str]) -> dict[str, Origin]:

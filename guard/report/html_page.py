@@ -13,13 +13,14 @@ from html import escape
 from importlib import resources
 from typing import Any
 
-from guard.model import Finding, Report, Severity, Status
+from guard.model import Finding, MergeRecord, Origin, Report, Severity, Status
 from guard.report.about import catalogue, checks_run, not_checked, outcome_sentence
 from guard.report.concise import totals
 from guard.report.excerpt import tree_text
 from guard.report.groups import Group, group, headline, origin_label, subject_of
 from guard.report.html_tables import containment_table, heat_table, invariance_table, ledger_table, sync_tables
 from guard.report.json_text import safe
+from guard.report.next_steps import commands
 from guard.report.plain import clean, one_line
 from guard.report.resolution import resolution_html
 from guard.report.text_merge import file_lines
@@ -149,7 +150,9 @@ def _data(report: Report, view: View, groups: list[Group]) -> str:
     """Findings by group as JSON inside a script element, where `<` may not stand."""
     rules = catalogue(report)
     document = {
-        "groups": [_group(found, view) for found in groups],
+        "groups": [_group(found, report, view) for found in groups],
+        "trees": {merge.merged: _trees(merge) for merge in report.merges},
+        "store": _store_key(report),
         "rules": {code: [rule.name, rule.short] for code, rule in rules.items()},
         "least": view.least.value,
     }
@@ -157,7 +160,18 @@ def _data(report: Report, view: View, groups: list[Group]) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _group(found: Group, view: View) -> dict[str, Any]:
+def _store_key(report: Report) -> str:
+    """Under which name the browser keeps what a person decided: the same for a new report of the same syncs."""
+    names = [merge.merged for merge in report.merges] or [row.merge.merged for row in report.syncs]
+    return f"{report.command} {hashlib.sha256(' '.join(names).encode()).hexdigest()[:16]}"
+
+
+def _trees(merge: MergeRecord) -> list[str]:
+    """Which commits base, ours, theirs and merged are."""
+    return [merge.base[0][:10] if merge.base else "", merge.ours[:10], merge.theirs[:10], merge.checked[:10]]
+
+
+def _group(found: Group, report: Report, view: View) -> dict[str, Any]:
     origin = found.origin
     url = None
     if origin is not None:
@@ -167,11 +181,18 @@ def _group(found: Group, view: View) -> dict[str, Any]:
         "title": subject_of(origin) if origin else "",
         "said": headline(found),
         "url": url,
-        "findings": [_finding(finding) for finding in found.findings],
+        "findings": [_finding(finding, report, view) for finding in found.findings],
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _origin(origin: Origin, view: View) -> list[str | None]:
+    """Label and subject, who wrote it and when, and where it can be read."""
+    url = view.pull_url(origin.pr) if origin.pr is not None else view.commit_url(origin.commit)
+    who = ", ".join(filter(None, (one_line(origin.author), clean(origin.date[:10]))))
+    return [f"{origin_label(origin)} {subject_of(origin)}", who, url]
+
+
+def _finding(finding: Finding, report: Report, view: View) -> dict[str, Any]:
     trees = tuple(tree_text(finding.evidence, tree) for tree in ("base", "ours", "theirs", "merged"))
     return {
         "c": finding.code,
@@ -186,7 +207,10 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "v": finding.verdict.value if finding.verdict else "",
         "n": finding.numeric,
         "a": one_line(finding.accepted) if finding.accepted is not None else None,
-        "o": [f"{origin_label(origin)} {subject_of(origin)}" for origin in finding.origins],
+        "o": [_origin(origin, view) for origin in finding.origins],
+        "g": finding.merge,
+        "x": list(commands(report, finding).values()),
+        "h": clean(finding.patch) if finding.patch else None,
         "e": [clean(text) if text is not None else None for text in trees],
         "r": [clean(f"{place.tree} {place.path}:{place.line} {place.message}") for place in finding.related],
     }

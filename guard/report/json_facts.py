@@ -107,6 +107,7 @@ def _origin(origin: Origin) -> dict[str, Any]:
         "is_fix": origin.is_fix,
         "tests": list(origin.tests),
         "date": origin.date,
+        "author": origin.author,
     }
 
 

@@ -73,7 +73,8 @@ class View:
 
     def pull_url(self, number: int) -> str | None:
         """Web address of a pull request, if the repository has one."""
-        return f"{self.link_base}/pull/{number}" if self.link_base else None
+        kind = "merge_requests" if self.link_base and self.link_base.endswith("/-") else "pull"
+        return f"{self.link_base}/{kind}/{number}" if self.link_base else None
 
     def place_url(self, revision: str, path: str, line: int) -> str | None:
         """Web address of a line of a file at a revision, if the repository has one."""

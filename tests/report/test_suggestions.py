@@ -28,7 +28,7 @@ LINTED = "import torch\n\n\ndef start(stream):\n    stream.wait_stream(torch.cud
 COMMAND = re.compile(
     r"guard (?:explain|restore|accept) (?:[0-9a-f]{16}|GRD\d+)[^`\n<\"%\\]*|guard check --fix [\w./]+\.py"
 )
-FORMATS = ["text", "concise", "json", "sarif", "github", "gitlab", "junit", "rdjson", "markdown"]
+FORMATS = ["text", "concise", "json", "sarif", "github", "gitlab", "junit", "rdjson", "markdown", "html"]
 
 
 @pytest.fixture
