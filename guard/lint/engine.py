@@ -200,6 +200,9 @@ def to_finding(hit: Hit, facts: FileFacts, seen: dict[str, int]) -> Finding:
         body = f"{body} #{seen[key]}"
     severity = clause.severity or rule.severity
     message = fill(clause.message or rule.message, hit)
+    if not hit.known and severity is Severity.ERROR:
+        severity = Severity.WARNING
+        message += " (the callee is not defined in this tree; its parameters are those that the rule names)"
     if not hit.sure:
         severity = Severity.NOTE
         message += " (not certain: the callee or its arguments cannot be told from the source)"

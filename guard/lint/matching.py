@@ -21,7 +21,15 @@ from guard.lint.values import Values
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A place where a rule does not hold, and what its holes stand for there."""
+    """A place where a rule does not hold, and what its holes stand for there.
+
+    Attributes:
+        rule, clause: what does not hold.
+        node, at: what was matched, and where the finding stands.
+        bindings: what the holes stand for.
+        sure: whether the callee and its arguments are told by the source.
+        known: whether what the clause says of the callee's parameters was read from its definition.
+    """
 
     rule: Rule
     clause: Clause
@@ -29,6 +37,7 @@ class Hit:
     at: ast.AST
     bindings: Bindings
     sure: bool
+    known: bool = True
 
 
 class Matcher:
@@ -95,7 +104,12 @@ class Matcher:
             at = bound.get(clause.at, node) if clause.at else node
             if not hasattr(at, "lineno"):
                 at = node
-            yield Hit(rule, clause, node, at, bound, sure)
+            yield Hit(rule, clause, node, at, bound, sure, self._known(clause, node))
+
+    def _known(self, clause: Clause, node: ast.AST) -> bool:
+        """Whether the callee's definition was read, where the clause asks which parameters it has."""
+        asked = any(condition.accepts for condition in flat((*clause.where, *clause.require)))
+        return not (asked and isinstance(node, ast.Call)) or self.calls.signature(node) is not None
 
     def _hidden(self, clause: Clause, node: ast.AST) -> bool:
         """Whether `*args` or `**kwargs` may carry an argument that the clause asks about."""

@@ -107,6 +107,8 @@ def _literals(nodes: tuple[ast.AST, ...]) -> set[str]:
             continue
         if isinstance(node, ast.Attribute):
             found.add(node.attr)
+        elif isinstance(node, ast.ClassDef):
+            found.add(node.name)
         elif isinstance(node, ast.keyword) and node.arg:
             found.add(node.arg)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():

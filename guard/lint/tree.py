@@ -19,11 +19,18 @@ class TreeQuestions:
         self.facts = facts
 
     def holds(self, pattern: Pattern) -> bool:
-        """Whether every word of a pattern stands together in a file of the tree."""
-        if self.facts.project is None:
-            return all(word in self.facts.text for word in pattern.literals)
-        found = [set(self.facts.project.holding(word)) for word in sorted(pattern.literals)]
-        return bool(found) and bool(set.intersection(*found))
+        """Whether every word of a pattern stands together in a file of the tree; a class must be defined there."""
+        project, head = self.facts.project, pattern.head
+        definition = _definition(head.name) if isinstance(head, ast.ClassDef) else None
+        if project is None:
+            here = self.facts.text.encode()
+            words = all(word in self.facts.text for word in pattern.literals)
+            return words and (definition is None or bool(definition.search(here)))
+        found = [set(project.holding(word)) for word in sorted(pattern.literals)]
+        paths = set.intersection(*found) if found else set()
+        if definition is None:
+            return bool(paths)
+        return any(definition.search(project.data(path) or b"") for path in sorted(paths) if not is_test(path))
 
     def unreferenced(self, test: Unreferenced, env: Bindings) -> Iterator[Bindings]:
         """Classes that define the method while no other file of the tree, tests aside, says `Class.method`."""
@@ -66,6 +73,11 @@ def is_test(path: str) -> bool:
     """Whether a path is that of a test."""
     parts = path.split("/")
     return parts[-1].startswith("test_") or bool({"tests", "test", "testing"} & set(parts[:-1]))
+
+
+def _definition(name: str) -> re.Pattern[bytes]:
+    """A class of this name is defined."""
+    return re.compile(rb"^[ \t]*class[ \t]+%s\b" % re.escape(name.encode()), re.MULTILINE)
 
 
 def _assignment(word: str) -> re.Pattern[bytes]:

@@ -13,6 +13,9 @@ from guard.lint.patterns import HOLE, Pattern, any_name, dotted, hole_name
 
 Bindings = dict[str, ast.AST]
 _NAMES = (ast.Attribute, ast.Name)
+# Parts of torch that hold functions of the same names as others and that do other things: what works in place in
+# torch.distributed returns a new tensor with a gradient in torch.distributed.nn.functional.
+_OTHER_INTERFACES = frozenset({"nn", "functional", "_functional_collectives"})
 _COMMUTING = (ast.Mult, ast.Add, ast.BitAnd, ast.BitOr)
 _SKIPPED = frozenset({"ctx", "type_comment", "kind", "lineno", "col_offset", "end_lineno", "end_col_offset"})
 
@@ -54,6 +57,8 @@ def named_alike(pattern: str, name: str) -> bool:
         return True
     left, right = pattern.split("."), name.split(".")
     if left[0] != right[0] or len(left) < 3 or len(right) < 3:
+        return False
+    if left[0] == "torch" and _OTHER_INTERFACES & set(left) != _OTHER_INTERFACES & set(right):
         return False
     # Class.method keeps two components; anything else is told by its last one.
     tail = 2 if left[-2][:1].isupper() else 1

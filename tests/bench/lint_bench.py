@@ -3,6 +3,7 @@
     python tests/bench/lint_bench.py numeric --repo CLONE --labels numeric_fixes.jsonl
     python tests/bench/lint_bench.py downstream --labels downstream_fixes.jsonl --repo NAME=CLONE …
     python tests/bench/lint_bench.py callsites --labels callsites.jsonl --repo NAME=CLONE …
+    python tests/bench/lint_bench.py judged --labels judged_errors.jsonl --repo NAME=CLONE …
     python tests/bench/lint_bench.py tree --repo CLONE --rev REV [--under PREFIX/]
 
 A fix counts as covered where a rule finds something at its place (path and symbol) before the commit, and that rule
@@ -198,6 +199,43 @@ def callsites(args: argparse.Namespace, rules: RuleSet) -> int:
     return 1 if wrong else 0
 
 
+def judged(args: argparse.Namespace, rules: RuleSet) -> int:
+    """Rows of judged_errors.jsonl or judged_warnings.jsonl: what each finding that was read by hand is today.
+
+    A row without a revision stands in the revision that --at NAME=REV gives. For each code and verdict it is counted
+    how many of the read findings are still made at their line, and how many of those are errors.
+    """
+    known, revisions = clones(args), dict(item.partition("=")[::2] for item in args.at)
+    trees: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in load(args.labels):
+        trees.setdefault((row["repo"], row.get("rev") or revisions.get(row["repo"], "HEAD")), []).append(row)
+    told: dict[tuple[str, str], list[int]] = {}
+    skipped = 0
+    for (name, rev), rows in trees.items():
+        repo = find_clone(known, name)
+        if repo is None:
+            skipped += len(rows)
+            continue
+        found = lint(repo, rev, rules, sorted({row["path"] for row in rows})).findings
+        for row in rows:
+            here = [f for f in found if (f.path, f.line, f.code) == (row["path"], row["line"], row["code"])]
+            count = told.setdefault((row["code"], row["verdict"]), [0, 0, 0])
+            count[0] += 1
+            count[1] += bool(here)
+            count[2] += any(f.severity is Severity.ERROR for f in here)
+            now = here[0].severity.value if here else "-"
+            print(f"{row['code']} {row['verdict']:8} now {now:7} {name} {row['path']}:{row['line']}")
+    for (code, verdict), (read, still, errors) in sorted(told.items()):
+        print(f"{code} {verdict:8} read {read:3}, still told {still:3}, errors {errors:3}")
+    right = [count for (_, verdict), count in told.items() if verdict == "true"]
+    wrong = [count for (_, verdict), count in told.items() if verdict != "true"]
+    for title, counts in (("true", right), ("false or harmless", wrong)):
+        read, still, errors = (sum(count[i] for count in counts) for i in range(3))
+        print(f"{title}: {still} of {read} still told, {errors} as errors")
+    print(f"{skipped} rows without a clone")
+    return 0
+
+
 def tree(args: argparse.Namespace, rules: RuleSet) -> int:
     """All findings of one revision, and the time it took."""
     repo = args.repo[0]
@@ -222,16 +260,18 @@ def tree(args: argparse.Namespace, rules: RuleSet) -> int:
 def main() -> int:
     """Run one measurement."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["numeric", "downstream", "callsites", "tree"])
+    parser.add_argument("what", choices=["numeric", "downstream", "callsites", "judged", "tree"])
     parser.add_argument("--repo", action="append", default=[], help="CLONE, or NAME=CLONE")
     parser.add_argument("--labels")
     parser.add_argument("--rev", default="HEAD")
+    parser.add_argument("--at", action="append", default=[], help="NAME=REV, for rows of judged findings without one")
     parser.add_argument("--under", default="")
     parser.add_argument("--select", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
     rules = load_rules().only(args.select, ())
-    return {"numeric": numeric, "downstream": downstream, "callsites": callsites, "tree": tree}[args.what](args, rules)
+    modes = {"numeric": numeric, "downstream": downstream, "callsites": callsites, "judged": judged, "tree": tree}
+    return modes[args.what](args, rules)
 
 
 if __name__ == "__main__":

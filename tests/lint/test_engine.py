@@ -14,7 +14,7 @@ from guard.model import Severity, Status
 from guard.store.facts import MemoryStore
 from tests.lint.programs import BUILTIN, lint_tree
 
-BAD = "import torch\n\ndef start(s):\n    s.wait_stream(torch.cuda.default_stream())\n"
+BAD = "import torch\n\ndef start(comm):\n    comm.wait_stream(torch.cuda.default_stream())\n"
 ADJACENT = "x = (" + "\n".join(["'a'"] * 500) + ")\n"
 
 
@@ -64,7 +64,7 @@ def test_a_crash_inside_is_one_failed_file(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_file_that_takes_too_long_is_reported() -> None:
-    body = BAD + "\n".join(f"    s.wait_stream({i})" for i in range(3000))
+    body = BAD + "\n".join(f"    comm.wait_stream({i})" for i in range(3000))
     result = lint_sources([Source("slow.py", body.encode()), Source("f.py", BAD.encode())], BUILTIN, seconds_per_file=0)
     assert [o.subject for o in result.outcomes] == ["slow.py"]
     assert "took longer than" in (result.outcomes[0].reason or "")
@@ -72,7 +72,7 @@ def test_a_file_that_takes_too_long_is_reported() -> None:
 
 
 def program(comment: str, above: str = "") -> str:
-    return BAD.replace("stream())\n", f"stream()){comment}\n").replace("    s.", f"{above}    s.")
+    return BAD.replace("stream())\n", f"stream()){comment}\n").replace("    comm.", f"{above}    comm.")
 
 
 def test_suppressions_need_a_reason_and_a_finding() -> None:
@@ -93,8 +93,8 @@ def test_a_suppression_covers_a_statement_of_several_lines() -> None:
     text = """
     import torch
 
-    def start(s):
-        s.wait_stream(
+    def start(comm):
+        comm.wait_stream(
             torch.cuda.default_stream()
         )  # guard: allow[current-stream] the default one is meant
     """
@@ -103,7 +103,7 @@ def test_a_suppression_covers_a_statement_of_several_lines() -> None:
 
 def test_fingerprints_follow_content_and_not_lines() -> None:
     before = lint_tree({"p.py": BAD})
-    after = lint_tree({"p.py": "# a comment\n\n" + BAD + "\n\ndef more(s):\n" + BAD.splitlines()[-1] + "\n"})
+    after = lint_tree({"p.py": "# a comment\n\n" + BAD + "\n\ndef more(comm):\n" + BAD.splitlines()[-1] + "\n"})
     assert before.findings[0].fingerprint == after.findings[0].fingerprint
     assert [f.symbol for f in brought(before, after).findings] == ["more"]
     twice = lint_tree({"p.py": BAD + BAD.splitlines()[-1] + "\n"})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-BAD = b"import torch\n\n\ndef start(s):\n    s.wait_stream(torch.cuda.default_stream())\n"
+BAD = b"import torch\n\n\ndef start(comm):\n    comm.wait_stream(torch.cuda.default_stream())\n"
 GOOD = BAD.replace(b"default_stream", b"current_stream")
 
 
@@ -25,7 +25,7 @@ def test_diff_shows_a_patch_and_changes_nothing(tmp_path: Path) -> None:
     done = guard(tmp_path, "check", "--diff", "a.py")
     assert done.returncode == 1
     assert done.stdout.startswith("--- a/a.py\n+++ b/a.py\n")
-    assert "+    s.wait_stream(torch.cuda.current_stream())" in done.stdout
+    assert "+    comm.wait_stream(torch.cuda.current_stream())" in done.stdout
     assert (tmp_path / "a.py").read_bytes() == BAD
     (tmp_path / "a.py").write_bytes(GOOD)
     assert guard(tmp_path, "check", "--diff", "a.py").returncode == 0
@@ -55,7 +55,7 @@ def test_explain_a_finding_where_it_was_shown(tmp_path: Path) -> None:
     told = guard(tmp_path, "explain", mark[:8])
     assert told.returncode == 0
     assert told.stdout.startswith("error GRD119 a.py:5 start\n")
-    assert "     5 |     s.wait_stream(torch.cuda.default_stream())" in told.stdout
+    assert "     5 |     comm.wait_stream(torch.cuda.default_stream())" in told.stdout
     assert "GRD119 current-stream (error, stable)" in told.stdout
     (tmp_path / "a.py").write_bytes(GOOD)
     assert guard(tmp_path, "explain", mark[:8]).returncode == 2

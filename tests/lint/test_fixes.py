@@ -10,7 +10,10 @@ from guard.lint.language import Rule
 from guard.lint.source import Source
 from tests.lint.programs import BUILTIN, lint_text
 
-BAD = b"import torch\n\ndef start(s):   # odd   spacing\n    s . wait_stream( torch.cuda.default_stream() )  # why\n"
+BAD = (
+    b"import torch\n\ndef start(comm):   # odd   spacing\n"
+    b"    comm . wait_stream( torch.cuda.default_stream() )  # why\n"
+)
 
 
 @pytest.mark.parametrize("rule", [rule for rule in BUILTIN if rule.fix is not None], ids=lambda rule: rule.id)
@@ -28,7 +31,7 @@ def test_a_fixed_example_is_clean(rule: Rule) -> None:
 def test_the_rest_of_the_file_stays_as_it_was() -> None:
     result = fix_source(Source("p.py", BAD), BUILTIN)
     assert result.data == BAD.replace(
-        b"s . wait_stream( torch.cuda.default_stream() )", b"s.wait_stream(torch.cuda.current_stream())"
+        b"comm . wait_stream( torch.cuda.default_stream() )", b"comm.wait_stream(torch.cuda.current_stream())"
     )
     assert result.fixed == (("current-stream", 4),)
 
@@ -54,7 +57,7 @@ def test_encodings_and_line_ends_survive(data: bytes) -> None:
         assert "round trip" in reason or "not found" in reason
         return
     assert result.data is not None
-    old, new = b"s . wait_stream( torch.cuda.default_stream() )", b"s.wait_stream(torch.cuda.current_stream())"
+    old, new = b"comm . wait_stream( torch.cuda.default_stream() )", b"comm.wait_stream(torch.cuda.current_stream())"
     assert result.data == data.replace(old, new)
 
 
