@@ -182,8 +182,10 @@ def _whole(trees: FourTrees, finding: Finding) -> Changes | None:
     path, side = finding.path, finding.lost_side or Side.OURS
     tree = trees.ours if side is Side.OURS else trees.theirs
     if finding.code == "GRD206":
+        if finding.verdict is Verdict.SUPERSEDED:
+            return {path: tree.get(path)}
         if finding.verdict is Verdict.REVIVED:
-            return {path: None}
+            return {path: None} if finding.fixable else None
         entry = tree.get(path) or trees.ours.get(path) or trees.theirs.get(path)
         return None if entry is None else {path: entry}
     now, made = trees.merged.get(path), tree.get(path)

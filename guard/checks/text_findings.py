@@ -95,7 +95,8 @@ def finding_of_file(whole: WholeFile, origins: tuple[Origin, ...], by: Origin | 
             if (place := whole.places.of(tree)) is not None and place != path
         )
         + tuple(Related(other, 1, "in merged too", "merged") for other in (whole.twin, whole.successor) if other),
-        fixable=by is None,
+        # Of twins each has what the other lacks: to take either away is no restoration.
+        fixable=not whole.twin and (by is None or whole.verdict is Verdict.SUPERSEDED),
         score=8.0 if lost else 2.0,
     )
 

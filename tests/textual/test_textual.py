@@ -571,3 +571,23 @@ def test_what_one_side_wrapped_and_the_other_edited_is_superseded(told: Any) -> 
     theirs = base.replace("PUBLIC one", "PUBLIC three four five six")
     merged = {"CMakeLists.txt": ours.replace("PUBLIC one", "PUBLIC three four five six")}
     assert told({"CMakeLists.txt": base}, {"CMakeLists.txt": ours}, {"CMakeLists.txt": theirs}, merged) == []
+
+
+@pytest.mark.parametrize("path", ["a.yaml", "m.py"])
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_one_side_deleted_and_the_other_edited_is_restored(
+    workshop: Workshop, guard: Guard, path: str, kept: bool
+) -> None:
+    base: Files = {path: "value = 1\n", "k": "k\n"}
+    edits, deletes = {**base, path: "value = compute(2, 3)\n"}, {"k": "k2\n"}
+    ours, theirs = (deletes, {**edits, "k": "k\n"}) if kept else (edits, deletes)
+    merged = {"k": "k2\n", **({path: edits[path]} if kept else {})}
+    make_sync(workshop, base, ours, theirs, merged)
+    (found,) = guard.check("--merge", "HEAD", "--select", "GRD206", folder=workshop.folder).findings()
+    answer = guard("restore", found["fingerprint"], "--merge", "HEAD", "--apply")
+    assert answer.status == 0, answer.errors
+    assert (workshop.folder / path).exists() is not kept
+    workshop.commit("Restore it")
+    start = workshop.git("rev-parse", "HEAD~2")
+    left = guard.check("--since", start, "--select", "GRD206", folder=workshop.folder).findings()
+    assert [found["severity"] for found in left if found["severity"] != "note"] == []  # now theirs is not followed
