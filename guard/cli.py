@@ -24,6 +24,7 @@ VERBS: dict[str, str] = {
     "learn": "Write a pin from a fix commit.",
     "merge": "Make a merge, resolve conflicts by syntax, and name what stays open.",
     "resolve": "Resolve by syntax the conflicts that are open here.",
+    "forecast": "List what a merge would leave open, the riskiest first.",
     "merge-driver": "Join the versions of one file, for git to call (see init --merge-driver).",
     "restore": "Print or apply the patch that brings a lost change back.",
     "explain": "Explain one rule, or show the whole evidence of one finding.",

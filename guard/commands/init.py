@@ -42,7 +42,8 @@ class Step:
 @click.option("--source", metavar="BRANCH", default="main", show_default=True, help="The branch that is merged in.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be written.")
 @click.option("--yes", "-y", is_flag=True, help="Write without asking.")
-def init(target: str, source: str, dry_run: bool, yes: bool) -> int:
+@click.option("--merge-driver", is_flag=True, help="Only install the merge driver: git then joins Python by syntax.")
+def init(target: str, source: str, dry_run: bool, yes: bool, merge_driver: bool) -> int:
     """Write settings, hooks and a nightly workflow into this repository.
 
     Everything is shown first. Nothing that exists is overwritten: settings and hooks are added to their files, or left
@@ -54,6 +55,10 @@ def init(target: str, source: str, dry_run: bool, yes: bool) -> int:
     root = root_of(Path.cwd())
     if not (root / ".git").exists():
         raise GuardError(f"{Path.cwd()} is not inside the work tree of a git repository")
+    if merge_driver:
+        from guard.commands.driver_setup import install_driver
+
+        return install_driver(root, dry_run=dry_run)
     steps = [settings_step(root, target), hooks_step(root), workflow_step(root, target, source)]
     for step in steps:
         _show(step)

@@ -58,19 +58,22 @@ def merge(revision: str, dry_run: bool, commit_it: bool, output: OutputOptions) 
         return finish(report_of(plan, "merge", labels), output)
 
 
-def sync_with(repository: Repository, revision: str) -> Sync:
-    """The sync that merging a revision into HEAD would be.
+def sync_with(repository: Repository, revision: str, into: str = "HEAD") -> Sync:
+    """The sync that merging a revision would be.
+
+    Arguments:
+        into: what would receive it.
 
     Raises:
-        NothingCheckedError: HEAD contains it already.
+        NothingCheckedError: the receiver contains it already.
     """
     repository.require_history()
-    ours, theirs = repository.resolve("HEAD"), repository.resolve(revision)
+    ours, theirs = repository.resolve(into), repository.resolve(revision)
     if repository.is_ancestor(theirs, ours):
-        raise NothingCheckedError(f"already up to date: HEAD contains {revision}")
+        raise NothingCheckedError(f"already up to date: {into} contains {revision}")
     bases = repository.merge_bases(ours, theirs)
     if not bases:
-        raise GitError(f"HEAD and {revision} have unrelated histories: there is no merge base to merge by")
+        raise GitError(f"{into} and {revision} have unrelated histories: there is no merge base to merge by")
     return Sync(theirs, theirs, ours, theirs, bases, f"merge of {revision}")
 
 
