@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import itertools
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from guard.checks import run_check
+from guard.checks.bringing import breaks, brought, completed
 from guard.checks.contract import CheckContext
 from guard.checks.returned import sums_up
 from guard.checks.side_edits import SideEdits, lost_text
@@ -19,6 +21,7 @@ from guard.documents.units import document, is_binary
 from guard.errors import GuardError
 from guard.git import Entry
 from guard.git.patch import store_blob
+from guard.merging.reapplying import doubles, joined_by_syntax
 from guard.merging.restoring import LineEdit, reapply
 from guard.model import Finding, Side, Status, Verdict
 from guard.sync.trees import FourTrees
@@ -50,6 +53,8 @@ def restore(trees: FourTrees, finding: Finding, config: Config, *, among_others:
         trees: the sync that the finding is of, merged as it is to be patched.
         among_others: merged was patched for other findings already, which may have brought this one back as well.
     """
+    if finding.code.startswith("GRD3"):
+        return _mended(trees, finding, config)
     if not finding.code.startswith("GRD2") or finding.verdict is None:
         return Restoration({}, f"{finding.code} ({finding.name}) tells of no lost change: there is nothing to restore")
     if finding.code == "GRD209":
@@ -66,6 +71,47 @@ def restore(trees: FourTrees, finding: Finding, config: Config, *, among_others:
     trial = _Trial.of(trees, finding, config, source)
     if trial is None:
         return Restoration({}, None if among_others else f"the judge does not tell of {finding.fingerprint} any more")
+    clashes = False
+    for ways in _ways(trial, trees):
+        made, clash = _tried(ways, ways.source)
+        clashes = clashes or clash
+        if made is not None:
+            return Restoration(made)
+    reason = "does not apply cleanly to merged" if clashes else "applies, but does not bring the change into effect"
+    if finding.verdict is Verdict.DEAD:
+        reason = "is there already, and something else makes it inert: see the related places"
+    return Restoration({}, f"the change of {source.owner.value} to {finding.path} {reason}", source.own(finding))
+
+
+def _ways(trial: _Trial, trees: FourTrees) -> Iterator[_Trial]:
+    """The trial by lines, and then by syntax; last of all with what differs from the other side's form as the change.
+
+    The last is for a file that the base does not have: both sides added it, or one moved it there.
+    """
+    sources = [trial.source]
+    if not trial.source.base and (other := trial.source.against_other(trees)) is not None:
+        sources.append(other)
+    for source in sources:
+        yield dataclasses.replace(trial, source=source)
+        if is_python(source.merged_path):
+            yield dataclasses.replace(trial, source=source, by_syntax=True)
+
+
+def _mended(trees: FourTrees, finding: Finding, config: Config) -> Restoration:
+    """A break mended by bringing the name that is missing from the side that has it."""
+    changes = brought(trees, finding, finding.lost_side)
+    if not changes:
+        return Restoration({}, f"{finding.code} ({finding.name}) has no name that a side could give back")
+    known = breaks(trees, config)
+    changes, new = completed(trees, changes, known, config, finding.lost_side, with_changes)
+    if new or finding.fingerprint in breaks(with_changes(trees, changes), config):
+        return Restoration({}, f"bringing {finding.subject} back does not mend {finding.path}")
+    return Restoration(changes)
+
+
+def _tried(trial: _Trial, source: SideEdits) -> tuple[Changes | None, bool]:
+    """The changes that bring a finding's edit back, and whether any of its forms clashes with merged."""
+    finding = trial.finding
     second: Changes | None = None
     clashes = False
     for edits in itertools.islice(source.candidates(finding), trial.tries):
@@ -75,15 +121,10 @@ def restore(trees: FourTrees, finding: Finding, config: Config, *, among_others:
             continue
         new = trial.brings_up(changes)
         if new is not None and not new:
-            return Restoration(_smallest(trial, tuple(edits), changes))
+            return _smallest(trial, tuple(edits), changes), clashes
         if new and second is None and all(item.lost_side is finding.lost_side for item in new):
             second = changes
-    if second is not None:
-        return Restoration(second)
-    reason = "does not apply cleanly to merged" if clashes else "applies, but does not bring the change into effect"
-    if finding.verdict is Verdict.DEAD:
-        reason = "is there already, and something else makes it inert: see the related places"
-    return Restoration({}, f"the change of {source.owner.value} to {finding.path} {reason}", source.own(finding))
+    return second, clashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +135,7 @@ class _Trial:
         few: the sync with only the files that the finding speaks of.
         before: the losses that the judge tells of in them, by fingerprint.
         tries: how many sets to try.
+        by_syntax: whether edits that clash by lines are joined by syntax.
     """
 
     few: FourTrees
@@ -102,6 +144,7 @@ class _Trial:
     source: SideEdits
     before: Mapping[str, Finding]
     tries: int
+    by_syntax: bool = False
 
     @classmethod
     def of(cls, trees: FourTrees, finding: Finding, config: Config, source: SideEdits) -> _Trial | None:
@@ -119,9 +162,13 @@ class _Trial:
         """Merged with these edits of the side made again; empty where that changes nothing, None where they clash."""
         source = self.source
         patched = reapply(source.base, source.side, source.merged, edits)
+        if patched is None and self.by_syntax:
+            patched = joined_by_syntax(source.base, source.side, source.merged, edits)
         if patched is None:
             return None
         if patched == source.merged or not _parses_as_before(source.merged_path, source.merged, patched):
+            return {}
+        if is_python(source.merged_path) and doubles(source.side, source.merged, patched):
             return {}
         old = self.few.merged[source.merged_path]
         return {source.merged_path: Entry(old.mode, store_blob(self.few.repository, patched))}

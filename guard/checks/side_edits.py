@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from guard.checks.textual import judged, told_of
 from guard.documents.definitions import MODULE, parse
@@ -56,6 +56,8 @@ class SideEdits:
             tree = trees.ours if owner is Side.OURS else trees.theirs
             side = told if told in tree else finding.path
             base, other = (side if side in trees.base else finding.path), finding.path
+            if base not in trees.base:
+                base = trees.renames.source(base) or base
         before = (trees.blob("base", base) if base else None) or b""
         made = (trees.blob(owner.value, side) if side else None) or b""
         merged = trees.blob("merged", finding.path) or b""
@@ -70,6 +72,14 @@ class SideEdits:
             if key and key not in seen:
                 seen.add(key)
                 yield key
+
+    def against_other(self, trees: FourTrees) -> SideEdits | None:
+        """The same change as what sets the side's form apart from the other side's; None where that has no such file.
+
+        For a file that the base does not have: both sides added it, or one moved it there.
+        """
+        other = trees.blob(self.owner.other.value, self.other_path) if self.other_path else None
+        return None if other is None else replace(self, base=other, base_path=self.other_path)
 
     def own(self, finding: Finding) -> str:
         """The side's own edit, as a unified diff without file names."""

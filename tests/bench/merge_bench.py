@@ -1,4 +1,4 @@
-"""Replay the conflict merges of a clone: what the resolver joins, whether it compiles, and how it compares to what landed.
+"""Replay the conflict merges of a clone: what the resolver joins, whether it compiles, how it compares to what landed.
 
     python -m tests.bench.merge_bench CLONE [--merges N] [--seed S] [SHA...] [--sample FILE]
 
