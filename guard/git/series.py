@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from guard.errors import GitError
 from guard.git.command import HARDENING, GitCommand
+from guard.git.facts import Entry
 from guard.git.patch import changed_tree
-from guard.git.repository import Entry, Repository
+from guard.git.repository import Repository
 
 _REF = "refs/heads/guard-series"
 
