@@ -163,10 +163,14 @@ def _put_in(
             place = found[0] + 1
             break
     while place < len(plan) and plan[place].host >= 0 and host[plan[place].host].key not in before:
-        if host[plan[place].host].group != member.group:
+        other = host[plan[place].host]
+        if other.group != member.group:
             break
-        if not both_put_in(host[plan[place].host], member):
+        if not both_put_in(other, member):
             raise Refused("both sides put something in at one place, and its order has a meaning")
+        # Their order has no meaning, so it is that of their names: the same whichever side is the host.
+        if other.key > member.key:
+            break
         place += 1
     plan.insert(place, Entry(-1, member))
 

@@ -10,9 +10,10 @@ import pytest
 from guard.git import Entry, Repository
 from guard.git.patch import store_blob
 from guard.merging.conflicted import conflicted_files
-from guard.merging.hunks import Hunk
+from guard.merging.hunks import Hunk, lines_of, three_way
 from guard.merging.resolve import FileResolution
 from guard.merging.resolving import resolve_file
+from guard.merging.restoring import line_edits
 from tests.conftest import Workshop
 
 
@@ -35,6 +36,13 @@ class Joined:
 
 
 Join = Callable[..., Joined]
+
+
+def join_text(base: str, ours: str, theirs: str) -> Joined:
+    """Join three programs by the edit scripts of Python's own difflib, without git."""
+    lines = [lines_of(text) for text in (base, ours, theirs)]
+    scripts = [[(e.start, e.end, e.first, e.last) for e in line_edits(lines[0], form)] for form in lines[1:]]
+    return Joined(resolve_file("m.py", three_way(lines[0], lines[1], lines[2], scripts[0], scripts[1]), {}))
 
 
 @pytest.fixture(scope="package")

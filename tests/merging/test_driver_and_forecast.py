@@ -37,7 +37,7 @@ def test_git_calls_the_driver(workshop: Workshop, guard: Guard) -> None:
     assert "nothing to write" in guard("init", "--merge-driver", folder=workshop.folder).output
     workshop.commit("attributes")
     workshop.git("merge", "-q", "--no-edit", "main")
-    assert (workshop.folder / "model.py").read_text().startswith("from m import a, b, right, left\n")
+    assert (workshop.folder / "model.py").read_text().startswith("from m import a, b, left, right\n")
 
 
 @pytest.mark.usefixtures("on_path")
@@ -48,7 +48,7 @@ def test_the_driver_leaves_git_the_conflict(workshop: Workshop, guard: Guard) ->
     workshop.git("merge", "-q", "main", check=False)
     assert workshop.git("diff", "--name-only", "--diff-filter=U") == "model.py"
     text = (workshop.folder / "model.py").read_text()
-    assert text.startswith("from m import a, b, right, left\n")
+    assert text.startswith("from m import a, b, left, right\n")
     assert text.count("<<<<<<<") == text.count(">>>>>>>") == 1
 
 
@@ -57,7 +57,7 @@ def test_the_driver_takes_plain_files(workshop: Workshop, guard: Guard) -> None:
     for name, text in (("O", "x = f(a)\n"), ("A", "x = f(a, left=1)\n"), ("B", "x = f(a, right=1)\n")):
         (workshop.folder / name).write_text(text)
     assert guard("merge-driver", "O", "A", "B", "some/where.py", folder=workshop.folder).status == 0
-    assert (workshop.folder / "A").read_text() == "x = f(a, right=1, left=1)\n"
+    assert (workshop.folder / "A").read_text() == "x = f(a, left=1, right=1)\n"
     (workshop.folder / "A").write_bytes(b"\0binary")
     assert guard("merge-driver", "O", "A", "B", "some/where.py", folder=workshop.folder).status == 1
     assert (workshop.folder / "A").read_bytes() == b"\0binary"

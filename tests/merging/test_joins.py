@@ -12,7 +12,7 @@ JOINED = {
         "from m import a, b\n",
         "from m import a, b, ours\n",
         "from m import a, b, theirs\n",
-        "from m import a, b, theirs, ours\n",
+        "from m import a, b, ours, theirs\n",
     ),
     "an import taken out on one side and extended on the other": (
         "from m import a, b\nuse(a)\n",
@@ -30,13 +30,13 @@ JOINED = {
         "f(a, b)\n",
         "f(a, b, left=1)\n",
         "f(a, b, right=2)\n",
-        "f(a, b, right=2, left=1)\n",
+        "f(a, b, left=1, right=2)\n",
     ),
     "keyword arguments, each on its line": (
         "f(\n    a,\n    b=1,\n)\n",
         "f(\n    a,\n    b=1,\n    left=1,\n)\n",
         "f(\n    a,\n    b=1,\n    right=2,\n)\n",
-        "f(\n    a,\n    b=1,\n    right=2,\n    left=1,\n)\n",
+        "f(\n    a,\n    b=1,\n    left=1,\n    right=2,\n)\n",
     ),
     "two arguments of one call, each changed by one side": (
         "f(a=1, b=2)\n",
@@ -48,7 +48,7 @@ JOINED = {
         "def f(a, b=1):\n    return a\n",
         "def f(a, b=1, left=2):\n    return a\n",
         "def f(a, b=1, right=3):\n    return a\n",
-        "def f(a, b=1, right=3, left=2):\n    return a\n",
+        "def f(a, b=1, left=2, right=3):\n    return a\n",
     ),
     "a keyword-only parameter and a positional one": (
         "def f(p, q):\n    return p\n",
@@ -60,13 +60,13 @@ JOINED = {
         "__all__ = ['a', 'b']\n",
         "__all__ = ['a', 'b', 'left']\n",
         "__all__ = ['a', 'b', 'right']\n",
-        "__all__ = ['a', 'b', 'right', 'left']\n",
+        "__all__ = ['a', 'b', 'left', 'right']\n",
     ),
     "items of a dict": (
         "T = {'a': 1}\n",
         "T = {'a': 1, 'left': 2}\n",
         "T = {'a': 1, 'right': 3}\n",
-        "T = {'a': 1, 'right': 3, 'left': 2}\n",
+        "T = {'a': 1, 'left': 2, 'right': 3}\n",
     ),
     "definitions put in at one place": (
         "def f():\n    return 1\n",
@@ -195,4 +195,4 @@ def test_an_open_hunk_does_not_keep_others_open(join: Join) -> None:
     theirs = f"def f(a):\n    x = three(a)\n{middle}    call(a, right=2)\n"
     found = join(base, ours, theirs).resolution
     assert [outcome.resolved for outcome in found.outcomes] == [False, True]
-    assert found.program == f"def f(a):\n    x = two(a)\n{middle}    call(a, right=2, left=1)\n"
+    assert found.program == f"def f(a):\n    x = two(a)\n{middle}    call(a, left=1, right=2)\n"

@@ -60,7 +60,7 @@ def test_joins_what_it_can_and_leaves_the_rest_to_a_person(workshop: Workshop, g
     assert [o["pr"] for o in rows["open"]["theirs"]] == [22]
     assert {entry["side"] for entry in rows["open"]["would_lose"]} == {"ours", "theirs"}
     text = (workshop.folder / "model.py").read_text()
-    assert text.startswith("from m import a, b, right, left\n")
+    assert text.startswith("from m import a, b, left, right\n")
     assert text.endswith(
         "<<<<<<< HEAD\n    return loss / n * left\n||||||| "
         + workshop.git("merge-base", "dev", "main")[:12]
@@ -131,7 +131,7 @@ def test_resolves_a_conflict_that_someone_else_made(workshop: Workshop, guard: G
     answer = guard("resolve", "-o", "json", folder=workshop.folder)
     assert answer.status == 1
     assert [row["status"] for row in answer.report["resolution"]] == ["resolved", "open"]
-    assert (workshop.folder / "model.py").read_text().startswith("from m import a, b, right, left\n")
+    assert (workshop.folder / "model.py").read_text().startswith("from m import a, b, left, right\n")
     assert workshop.git("diff", "--name-only", "--diff-filter=U") == "model.py"
 
 
