@@ -176,7 +176,7 @@ class Ledger:
         self._classes.append(
             ClassOutline(
                 qualname,
-                tuple(dotted(base.value if isinstance(base, ast.Subscript) else base) or "?" for base in node.bases),
+                _bases(node),
                 decorators,
                 members,
                 tuple(self._fields.get(qualname, ())),
@@ -285,6 +285,13 @@ class Ledger:
 def asked_for(segment: Segment, scope: str) -> frozenset[str]:
     """Names that code of a scope itself reads and that nothing around it binds."""
     return frozenset(read.name for read in segment.reads if read.scope == scope)
+
+
+def _bases(node: ast.ClassDef) -> tuple[str, ...]:
+    """Dotted bases of a class; its metaclass `ABCMeta` counts as the base that has it."""
+    bases = [dotted(base.value if isinstance(base, ast.Subscript) else base) or "?" for base in node.bases]
+    metas = [dotted(keyword.value) for keyword in node.keywords if keyword.arg == "metaclass"]
+    return (*bases, *("abc.ABC" for meta in metas if meta.rpartition(".")[2] == "ABCMeta"))
 
 
 def is_options(name: str) -> bool:

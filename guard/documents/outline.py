@@ -21,6 +21,9 @@ class Flag:
     GUARD_NAME = 16  # a handler around it catches NameError
     GUARD_ATTRIBUTE = 32  # a handler around it catches AttributeError
     GUARD_CALL = 64  # a handler around it catches TypeError
+    CALLED = 128  # the attribute is what a call calls
+    USED = 256  # the call's result is computed with, read from, iterated or compared where it stands
+    AWAITED = 512  # the call is awaited
 
 
 class Root(NamedTuple):
@@ -117,6 +120,8 @@ class FunctionOutline:
         owner: qualified name of the class it is a method of, or empty.
         returns: how many values each `return` hands back: the length of a tuple display, 1 for another value, 0 for
             none, -1 where it cannot be told.
+        generator: a statement of it yields.
+        coroutine: it is an `async def`.
     """
 
     qualname: str
@@ -127,6 +132,7 @@ class FunctionOutline:
     returns: tuple[int, ...]
     flags: int
     generator: bool = False
+    coroutine: bool = False
 
 
 @dataclass(frozen=True, slots=True)

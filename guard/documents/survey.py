@@ -69,19 +69,19 @@ class _Reader(Walk):
             node = node.value
         return self._root(node), path
 
-    def _accessed(self, root: Root, path: tuple[str, ...], node: ast.expr) -> None:
+    def _accessed(self, root: Root, path: tuple[str, ...], node: ast.expr, extra: int = 0) -> None:
         scope = self.scope
-        scope.accesses.append((root, path, scope.qualname, node.end_lineno or 0, self.flags))
+        scope.accesses.append((root, path, scope.qualname, node.end_lineno or 0, self.flags | extra))
 
     def _root(self, node: ast.expr) -> Root:
         """Where a chain starts; reads the node on the way."""
         if isinstance(node, ast.Name):
             self._Name(node)
             return global_root(node.id)
-        self.visit(node)
+        self._used(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super":
             return Root("super", self.owner())
-        return NO_NAME
+        return value_root(node, self.lookup) if isinstance(node, ast.Call) else NO_NAME
 
     def lookup(self, name: str) -> Root | None:
         """What a name means here, as far as it is bound by now."""
@@ -106,7 +106,7 @@ class _Reader(Walk):
     def _Call(self, node: ast.Call, unpacked: int = 0, extra: int = 0) -> None:  # noqa: N802
         root, path = self._chain(node.func)
         if path:
-            self._accessed(root, path, node.func)
+            self._accessed(root, path, node.func, Flag.CALLED)
         self.each(node.args)
         names = tuple([last_name(argument) for argument in node.args if not isinstance(argument, ast.Starred)])
         keywords: tuple[str, ...] = ()
@@ -131,6 +131,33 @@ class _Reader(Walk):
             )
         )
         self.ledger.special_call(node, root, path, scope, self.lookup)
+
+    def _used(self, *nodes: ast.expr) -> None:
+        """Read expressions whose values are worked with where they stand."""
+        for node in nodes:
+            if isinstance(node, ast.Call):
+                self._Call(node, extra=Flag.USED)
+            else:
+                self.visit(node)
+
+    def _Await(self, node: ast.Await) -> None:  # noqa: N802
+        if isinstance(node.value, ast.Call):
+            self._Call(node.value, extra=Flag.AWAITED)
+        else:
+            self.visit(node.value)
+
+    def _BinOp(self, node: ast.BinOp) -> None:  # noqa: N802
+        self._used(node.left, node.right)
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> None:  # noqa: N802
+        self._used(node.operand)
+
+    def _Compare(self, node: ast.Compare) -> None:  # noqa: N802
+        self._used(node.left, *node.comparators)
+
+    def _Subscript(self, node: ast.Subscript) -> None:  # noqa: N802
+        self._used(node.value)
+        self.visit(node.slice)
 
     def _Expr(self, node: ast.Expr) -> None:  # noqa: N802
         if isinstance(node.value, ast.Call):
@@ -280,6 +307,7 @@ class _Reader(Walk):
                 returns,
                 self.flags | (Flag.CONDITIONAL if self.block else 0),
                 generator,
+                isinstance(node, ast.AsyncFunctionDef),
             )
         )
 

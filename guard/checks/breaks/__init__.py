@@ -7,6 +7,12 @@ from collections.abc import Callable, Iterable, Set
 from guard.checks.breaks.attributes import missing_attributes
 from guard.checks.breaks.autograd import autograd_arity
 from guard.checks.breaks.calls import call_arguments
+from guard.checks.breaks.changed_kind import (
+    abstract_objects,
+    coroutines_used,
+    narrow_overrides,
+    properties_and_methods,
+)
 from guard.checks.breaks.comparison import Comparison
 from guard.checks.breaks.copies import imported_at_two_levels, moved_and_kept, registered_twice
 from guard.checks.breaks.defaults import changed_defaults
@@ -39,6 +45,10 @@ PARTS: dict[str, Part] = {
     "dropped arguments": dropped_arguments,
     "changed defaults": changed_defaults,
     "autograd arity": autograd_arity,
+    "coroutines used as values": coroutines_used,
+    "properties and methods": properties_and_methods,
+    "abstract classes": abstract_objects,
+    "narrow overrides": narrow_overrides,
     "duplicates": duplicate_definitions,
     "moved and kept": moved_and_kept,
     "imports at two levels": imported_at_two_levels,

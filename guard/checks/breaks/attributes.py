@@ -8,7 +8,9 @@ the name must be given to no object at all in merged. All readers of one lost de
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
+from importlib import resources
 from typing import NamedTuple
 
 from guard.checks.breaks.comparison import Comparison
@@ -81,8 +83,32 @@ class _AttributeCheck:
 
     def _reader(self, path: str, offset: int, access: Access, position: int, name: str) -> Iterator[Reader]:
         known, owner = self._given("merged", path, access, position)
-        if not known and (owner or is_vendored(path) or not self._of_a_package(access.path[: position + 1])):
+        if not known and (owner or (not self._says_nothing(name) and self._may_be_own(path, access, position))):
             yield Reader(path, offset + access.line, access, position, name, owner)
+
+    def _may_be_own(self, path: str, access: Access, position: int) -> bool:
+        return is_vendored(path) or not self._of_a_package(access.path[: position + 1])
+
+    def _says_nothing(self, name: str) -> bool:
+        """Whether the last name alone ties no object of unknown class to what lost the attribute.
+
+        Objects of the language, its library and the common packages have the name, or a tree that gives it to nothing
+        reads it all the same, so that its objects come from somewhere else.
+        """
+        if name in known_attributes():
+            return True
+        return any(self._read_without_giver(tree, name) for tree in ("base", *PARENTS))
+
+    def _read_without_giver(self, tree: str, name: str) -> bool:
+        if self._givers[tree].anywhere(name, tests=True):
+            return False
+        world = self._worlds[tree]
+        for path in self._worlds.trees.touched:
+            view = world.view(path) if path in world.index.paths and self._worlds.speaks(tree, path, name) else None
+            for _, segment in view.outline.parts if view else ():
+                if any(name in access.path for access in segment.accesses):
+                    return True
+        return False
 
     def _of_a_package(self, names: Iterable[str]) -> bool:
         """Whether only kept copies of other packages gave one of the attributes: the object may be the package's."""
@@ -179,7 +205,7 @@ class _AttributeCheck:
             subject=name,
             line=first.line,
             message=f"`{'.'.join((*_shown(first),))}` is read here{other}, but {where}{told}",
-            severity=Severity.ERROR if owner or len(readers) > 1 else Severity.WARNING,
+            severity=Severity.ERROR if owner else Severity.WARNING,
             confidence=Confidence.HIGH if owner else Confidence.MEDIUM,
             related=tuple(related),
             lost_side=sides[0] if len(sides) == 1 else None,
@@ -217,6 +243,13 @@ class _AttributeCheck:
         return None
 
 
+@functools.cache
+def known_attributes() -> frozenset[str]:
+    """Attributes of the objects of Python, its library, torch, numpy, pandas and requests (`known_attributes.txt`)."""
+    text = resources.files("guard.checks.breaks").joinpath("known_attributes.txt").read_text(encoding="utf-8")
+    return frozenset(line for line in text.split("\n") if line and not line.startswith("#"))
+
+
 def _shown(reader: Reader) -> tuple[str, ...]:
     access = reader.access
     root = {"self": "self", "class": "cls", "super": "super()", "value": "…"}.get(access.root.kind, "")
@@ -240,7 +273,8 @@ def _lost(worlds: FourWorlds) -> dict[str, set[str]]:
             there = worlds.path_in(tree, path)
             for name in _lost_members(world, there, worlds.merged, path) if there else ():
                 lost.setdefault(name, set()).add(tree)
-    return {name: sides for name, sides in lost.items() if not name.startswith("__")}
+    unread = worlds.unread_words
+    return {name: sides for name, sides in lost.items() if not name.startswith("__") and name not in unread}
 
 
 def _all_given(world: World, paths: Iterable[str]) -> set[str]:

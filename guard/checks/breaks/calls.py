@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from guard.checks.breaks.callees import Callee, callees
 from guard.checks.breaks.comparison import Comparison
-from guard.checks.breaks.difference import PARENTS, Break, State, is_new, origin_side
+from guard.checks.breaks.difference import PARENTS, Break, State, is_new, meets_in, origin_side
 from guard.checks.breaks.gathering import is_test
 from guard.checks.breaks.project_index import World
 from guard.checks.breaks.reach import shown
@@ -58,8 +58,12 @@ class _CallCheck:
             if call.flags & Flag.GUARD_CALL:
                 continue
             problem = problem_of(call, reached)
-            if problem and is_new(self.states(path, call)):
+            if problem and self._is_the_merges(path, call):
                 yield Misfit(path, found.line, call, reached[0], *problem)
+
+    def _is_the_merges(self, path: str, call: Call) -> bool:
+        states = self.states(path, call)
+        return is_new(states) or meets_in(states, self._worlds.edited_by(path))
 
     def states(self, path: str, call: Call) -> Callable[[str], State]:
         """What each tree says of the same call."""

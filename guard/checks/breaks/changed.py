@@ -38,7 +38,7 @@ def _signatures(view: ModuleView | None) -> dict[str, object]:
     found: dict[str, object] = {}
     if view is not None:
         for name, functions in view.functions.items():
-            found[name] = [(f.parameters, f.decorators, f.returns) for f in functions]
+            found[name] = [(f.parameters, f.decorators, f.returns, f.coroutine) for f in functions]
         for name, kinds in view.classes.items():
             found[f"{name}.<class>"] = [(kind.bases, kind.decorators, kind.fields_without_lines()) for kind in kinds]
     return found

@@ -68,6 +68,18 @@ def is_new(state: Callable[[str], State]) -> bool:
     return state("base") is not State.OK
 
 
+def meets_in(state: Callable[[str], State], edited: Side | None) -> bool:
+    """Whether a diagnostic that one parent brought about by itself meets a file that the other parent edited.
+
+    The line is then the other parent's as well, and it works there.
+
+    Arguments:
+        state: the state of a tree: "base", "ours" or "theirs".
+        edited: the side whose edited version of the file merged has, if it is one side's alone.
+    """
+    return edited is not None and state(edited.value) is State.OK and state(edited.other.value) is State.BAD
+
+
 def origin_side(state: Callable[[str], State]) -> Side | None:
     """The parent that alone reads the thing and can; None where both or neither do."""
     works = [side for side in Side if state(side.value) is State.OK]

@@ -14,6 +14,7 @@ from guard.documents.gc_paused import gc_paused
 from guard.documents.kinds import is_python
 from guard.documents.outline import ModuleOutline
 from guard.documents.segments import SegmentMemo, outline, outlines, speaking, words
+from guard.model import Side
 from guard.sync.renames import renames
 from guard.sync.trees import TREES, FourTrees
 
@@ -80,17 +81,34 @@ class FourWorlds:
             return path
         return self._renames[tree].get(path)
 
+    def edited_by(self, path: str) -> Side | None:
+        """The side whose own edited version of a file merged has."""
+        sha = {tree: entry.sha for tree in TREES if (entry := getattr(self.trees, tree).get(path))}
+        if len(sha) < len(TREES):
+            return None
+        sides = [side for side in Side if sha[side.value] == sha["merged"] not in {sha["base"], sha[side.other.value]}]
+        return sides[0] if sides else None
+
     def words_of(self, tree: str, path: str) -> frozenset[str]:
         """All words in a file, which is not parsed for them."""
         entry = getattr(self.trees, tree).get(path)
         if entry is None or entry.kind == "submodule":
             return frozenset()
         known = self.outlines.get(entry.sha)
-        if known is not None:
+        if known is not None and not known.error:
             return known.words
         if entry.sha not in self._words:
             self._words[entry.sha] = words(self.trees.read(entry.sha))
         return self._words[entry.sha]
+
+    @functools.cached_property
+    def unread_words(self) -> frozenset[str]:
+        """Words of the files of merged that a side changed and that cannot be read as Python.
+
+        What such a file defines is unknown, not gone: a name that stands in it may well be defined there.
+        """
+        unread = (path for path in self.paths if (view := self.merged.view(path)) and view.outline.error)
+        return frozenset().union(*(_text_words(self.trees.blob("merged", path) or b"") for path in unread))
 
     def gives(self, path: str, name: str) -> bool:
         """Whether a file of merged gives an attribute of this name to some object; only what speaks of it is read."""
@@ -157,6 +175,10 @@ class FourWorlds:
             return known
 
         return outline_of
+
+
+def _text_words(data: bytes) -> set[str]:
+    return {word.decode("ascii").replace("-", "_") for word in _WORDS.findall(data)}
 
 
 def is_test(path: str) -> bool:

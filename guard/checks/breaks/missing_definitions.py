@@ -10,6 +10,7 @@ from __future__ import annotations
 import string
 from collections import Counter
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 from guard.checks.breaks.comparison import Comparison
 from guard.checks.breaks.difference import PARENTS, Break, State, is_new, origin_side
@@ -32,7 +33,7 @@ def gone_from_both(comparison: Comparison) -> Iterator[Break]:
         ours, theirs = (set(_definitions(view)) for view in views if view)
         for name in sorted((ours & theirs) - set(_definitions(now))):
             last = name.rpartition(".")[2]
-            if last in now.outline.words or _defined_elsewhere(worlds, last):
+            if last in now.outline.words or last in worlds.unread_words or _defined_elsewhere(worlds, last):
                 continue
             owner = name.rpartition(".")[0]
             if owner and owner not in now.classes:
@@ -141,8 +142,18 @@ class _Uses:
         return found
 
 
+_known: WeakKeyDictionary[ModuleView, dict[str, int]] = WeakKeyDictionary()
+
+
 def _definitions(view: ModuleView) -> dict[str, int]:
-    """Functions, classes, methods and annotated fields by qualified name, with their line."""
+    """Functions, classes, methods and annotated fields by qualified name, with their line; worked out once a file."""
+    known = _known.get(view)
+    if known is None:
+        known = _known[view] = _definitions_of(view)
+    return known
+
+
+def _definitions_of(view: ModuleView) -> dict[str, int]:
     found: dict[str, int] = {}
     for offset, segment in view.outline.parts:
         for function in segment.functions:

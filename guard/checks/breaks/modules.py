@@ -18,7 +18,19 @@ OutlineOf = Callable[[str], ModuleOutline]
 class ModuleView:
     """What a file binds at module level, by name. Lines are lines of the file."""
 
-    __slots__ = ("_lines", "aliases", "classes", "dynamic", "functions", "imports", "names", "outline", "path", "stars")
+    __slots__ = (
+        "__weakref__",
+        "_lines",
+        "aliases",
+        "classes",
+        "dynamic",
+        "functions",
+        "imports",
+        "names",
+        "outline",
+        "path",
+        "stars",
+    )
 
     def __init__(self, path: str, outline: ModuleOutline) -> None:
         self.path = path

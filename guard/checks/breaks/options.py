@@ -51,7 +51,7 @@ class _OptionCheck:
         self._reads: dict[tuple[str, str], list[OptionRead]] = {}
         here = self._defined["merged"].keys()
         lost = {name for tree in PARENTS for name in self._defined[tree].keys() - here}
-        self.lost = {name for name in lost if not self._elsewhere(name)}
+        self.lost = {name for name in lost - worlds.unread_words if not self._elsewhere(name)}
 
     def _elsewhere(self, name: str) -> bool:
         """Whether a file that no tree changed defines the option."""

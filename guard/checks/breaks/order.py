@@ -56,7 +56,7 @@ def _swap(comparison: Comparison, found: Reach) -> Iterator[Break]:
 
 def _odd(call: Call, callee: Callee) -> bool:
     slots = _slots(callee)
-    return any(name and name != parameter for name, parameter in zip(call.positional, slots, strict=False))
+    return any(name != parameter for name, parameter in zip(call.positional, slots, strict=False))
 
 
 def _slots(callee: Callee) -> list[str]:
@@ -64,17 +64,21 @@ def _slots(callee: Callee) -> list[str]:
 
 
 def mismatches(call: Call, before: Callee, after: Callee) -> list[Mismatch]:
-    """Arguments that met the parameter of their own name before and meet another one after; empty if only renamed."""
+    """Arguments that meet another parameter than before; empty if the parameters were only renamed.
+
+    Where the parameter that an argument met is still there, at another position or by name, the argument was meant for
+    it, whatever it is called; where it is not, only an argument of its own name was.
+    """
     old, new = _slots(before), _slots(after)
     every = {parameter.name for parameter in after.parameters}
     found: list[Mismatch] = []
     moved = 0
     for position, (name, was, now) in enumerate(zip(call.positional, old, new, strict=False)):
-        if was == now or not name or not _alike(name, was) or _alike(name, now):
+        if was == now or _alike(name, now):
             continue
         if was in every:
             moved += 1
-        elif _words(was) & _words(now):
+        elif not name or not _alike(name, was) or _words(was) & _words(now):
             continue
         found.append((position, was, now))
     return found if moved or len(found) > 1 else []

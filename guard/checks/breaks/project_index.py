@@ -26,6 +26,7 @@ class World:
         self._orders: dict[tuple[str, str], tuple[tuple[tuple[str, ClassOutline], ...], bool]] = {}
         self._members: dict[tuple[str, str], Target] = {}
         self._resolved: dict[tuple[str, Root, tuple[str, ...]], Target] = {}
+        self._asked: set[tuple[Target, str]] = set()
         self.signatures: dict[Target, list[Callee]] = {}  # kept by `guard.checks.breaks.callees`
 
     def view(self, path: str) -> ModuleView | None:
@@ -171,6 +172,19 @@ class World:
         return target
 
     def _attribute(self, owner: Target, name: str) -> Target:
+        """An attribute of a class or object. One that is made of itself (`self.options = Runner.options.copy()`, also
+        through other classes, bases or modules) is unknown: a question that is being asked is not asked again.
+        """
+        key = (owner, name)
+        if key in self._asked:
+            return UNKNOWN
+        self._asked.add(key)
+        try:
+            return self._attribute_of_class(owner, name)
+        finally:
+            self._asked.discard(key)
+
+    def _attribute_of_class(self, owner: Target, name: str) -> Target:
         order, complete = self.order(owner.path, owner.name)
         for index, (path, kind) in enumerate(order):
             if owner.kind == "super" and index == 0:

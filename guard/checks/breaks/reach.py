@@ -17,20 +17,20 @@ Shape = tuple[object, ...]
 class Reach:
     """One call of one tree. `line` is a line of the file; what it reaches is worked out when asked for."""
 
-    __slots__ = ("_known", "_world", "call", "line", "path")
+    __slots__ = ("_known", "call", "line", "path", "world")
 
     def __init__(self, world: World, path: str, line: int, call: Call) -> None:
         self.path = path
         self.line = line
         self.call = call
-        self._world = world
+        self.world = world
         self._known: list[Callee] | None = None
 
     @property
     def reached(self) -> list[Callee]:
         """All definitions that the call may reach."""
         if self._known is None:
-            self._known = callees(self._world, self.path, self.call)
+            self._known = callees(self.world, self.path, self.call)
         return self._known
 
 
@@ -55,13 +55,18 @@ class Reached:
                 known.extend(Reach(world, path, offset + call.line, call) for call in segment.calls)
         return known
 
+    @property
+    def changed(self) -> frozenset[str]:
+        """Last names of what is not the same in merged and in both parents."""
+        if self._changed is None:
+            self._changed = changed_names(self._worlds)
+        return self._changed
+
     def suspects(self, path: str) -> list[Reach]:
         """Calls of a file of merged that may reach what differs between merged and a parent, by name."""
         known = self._suspects.get(path)
         if known is None:
-            if self._changed is None:
-                self._changed = changed_names(self._worlds)
-            changed = self._changed
+            changed = self.changed
             known = [found for found in self.of("merged", path) if _may_reach(found.call, changed)]
             self._suspects[path] = known
         return known
