@@ -73,7 +73,11 @@ def _body(groups: list[Group], view: View, paint: Paint, width: int, room: int |
             block = _group_lines(found, view, paint, width, places)
         gap = [""] if places or index == 0 or lines[-1].startswith(" ") else []
         if len(lines) + len(gap) + len(block) + (1 if left else 0) > room:
-            lines.append(paint(f"… and {_left_out(groups[index:])}; -v shows all", "dim"))
+            rest = groups[index:]
+            told = f"… and {_left_out(rest)}; -v shows all"
+            if display_width(told) > width:
+                told = f"… and {sum(len(found.findings) for found in rest):,} more; -v shows all"
+            lines.append(paint(told, "dim"))
             break
         lines += gap + block
     return lines
