@@ -178,7 +178,7 @@ def _judge_sync(
         judged.findings += (replace(found, merge=sync.merge) for found in told)
         judged.outcomes += (run.outcome, *run.result.outcomes)
         record = replace(record, survival=(*record.survival, *run.result.survival))
-    if any(run.name == "lost" for run in runs):
+    if any(run.name == "lost" and run.outcome.status is Status.RAN for run in runs):
         record = _with_survival(record, trees, judged.findings)
     if sync.checked != sync.merge and "lost" in wanted:
         settings.progress(f"looking for repairs since {sync.merge[:SHORT]}")

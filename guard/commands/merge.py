@@ -44,7 +44,7 @@ def merge(revision: str, dry_run: bool, commit_it: bool, output: OutputOptions) 
         sync = sync_with(repository, revision)
         if not dry_run and in_progress(repository):
             raise GitError("another merge, rebase or cherry-pick is in progress here: finish or abort it first")
-        with progress() as tell:
+        with progress(output.quiet) as tell:
             tell(f"merging {revision}")
             plan = planned(repository, sync)
         labels = Labels("HEAD", sync.bases[0][:12], revision)

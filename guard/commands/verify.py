@@ -19,6 +19,7 @@ import click
 from guard import __version__
 from guard.commands.check import configured
 from guard.commands.output import CLEAN, NOTHING_CHECKED, OutputOptions, finish, output_options
+from guard.commands.progress import progress
 from guard.commands.related import with_lint, with_report
 from guard.commands.settings import load_config
 from guard.errors import GuardError
@@ -100,8 +101,8 @@ def verify(
             report = _self_test(tree, request)
         else:
             rules = load_rules()  # a rule that does not load is said now, not after minutes of measuring
-            verdict = measure(tree, request, rules)
-            other = measure(against, request, rules) if against else None
+            verdict = measure(tree, request, rules, output.quiet)
+            other = measure(against, request, rules, output.quiet) if against else None
             findings = with_report(verdict.findings, check_report) if check_report else verdict.findings
             report = _report([verdict, *([other] if other else [])], beside(findings, other) if other else findings)
     return finish(dataclasses.replace(report, seconds=time.monotonic() - started), output)
@@ -174,24 +175,23 @@ def interpreter(given: str | None) -> str:
     return str(Path(found).absolute())
 
 
-def measure(given: str, request: Request, rules: RuleSet) -> Verdict:
+def measure(given: str, request: Request, rules: RuleSet, quiet: bool = False) -> Verdict:
     """Measure one tree, with everything temporary below one folder that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="guard-verify-", ignore_cleanup_errors=True) as folder:
         started = time.monotonic()
         found = open_tree(given, Path(folder), request.python)
         scratch = Path(folder) / "ranks"
         scratch.mkdir()
-        shown = sys.stderr.isatty()
         taken = []
-        for record in records(request, found.folder, scratch):
-            taken.append(record)
-            if shown and record["type"] == "begin":
-                number = sum(each["type"] == "case" for each in taken) + 1
-                click.echo(
-                    f"\r\x1b[K{found.label}: {number}/{taken[0].get('cases', '?')} {record['case']}", err=True, nl=False
-                )
-        if shown:
-            click.echo("\r\x1b[K", err=True, nl=False)
+        with progress(quiet) as tell:
+            for record in records(request, found.folder, scratch):
+                taken.append(record)
+                if isinstance(record.get("cases"), int):
+                    tell.begin(record["cases"], "case")
+                elif record["type"] == "begin":
+                    tell(f"{found.label}: {record['case']}")
+                elif record["type"] == "case":
+                    tell.done()
         verdict = judge(found, taken, time.monotonic() - started)
         return dataclasses.replace(verdict, findings=with_lint(verdict.findings, found, rules))
 

@@ -146,5 +146,7 @@ def acts(statement: Statement) -> bool:
     if "(" not in tokens or statement.kind != "statement":
         return False
     head = tokens[: tokens.index("(")]
+    if not head:  # `(a, b) = pair(x)`, or a call of what stands in brackets
+        return False
     plain = all(token == "." or _NAME.match(token) for token in head)
     return plain and head[0] not in ("return", "raise", "assert", "del", "import", "from") and head[-1] not in _PASSIVE

@@ -57,9 +57,10 @@ def file_lines(merge: MergeRecord) -> list[str]:
     lines = [f"files that keep all of them: {' · '.join(kept)}"] if kept else []
     for side, other, count in sides:
         if count.taken:
-            survive = f"{count.taken_kept:,} of {side}' {plural(count.taken_changes, 'change')} survive in them"
-            survive = survive if count.taken_changes else f"{side}' changes to them are gone"
-            lines.append(f"taken whole from {other} though both changed them: {plural(count.taken, 'file')}; {survive}")
+            line = f"taken whole from {other} though both changed them: {plural(count.taken, 'file')}"
+            if count.taken_changes:  # of binary files and the like no changes are counted
+                line += f"; {count.taken_kept:,} of {side}' {plural(count.taken_changes, 'change')} survive in them"
+            lines.append(line)
     return lines
 
 
