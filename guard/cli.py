@@ -14,7 +14,7 @@ from typing import Any, TextIO
 import click
 
 from guard import __version__
-from guard.errors import GuardError, NothingCheckedError
+from guard.errors import GuardError, NothingCheckedError, fault, frames
 
 # One verb a module; a verb is imported when it is run or when its help is asked for, so that a hook starts fast.
 VERBS: dict[str, str] = {
@@ -40,6 +40,7 @@ VERBS: dict[str, str] = {
 
 EXIT_ERROR = 2
 EXIT_NOTHING_CHECKED = 3
+_PLACES = 12  # of the way through guard that a fault took, the innermost ones
 _PATIENCE_SECONDS = 1.0  # for a process that was told to end
 
 
@@ -128,6 +129,38 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _complain(text: str) -> None:
+    from guard.commands.say import complain
+
+    complain(text)
+
+
+def _report_fault(error: Exception) -> None:
+    """One block to paste into a report: what happened, the versions, the command, and the way through guard."""
+    import platform
+    import shlex
+    import shutil
+
+    lines = [
+        "error: this is a fault of guard. Please report it with these lines:",
+        f"    {fault(error)}",
+        f"    guard {__version__}, Python {platform.python_version()}, {platform.platform()}",
+        f"    git: {shutil.which('git') or 'not on the PATH'}{_git_version()}",
+        f"    command: {shlex.join(['guard', *sys.argv[1:]])}",
+        *(f"    at {place}" for place in frames(error)[-_PLACES:]),
+    ]
+    _complain("\n".join(lines))
+
+
+def _git_version() -> str:
+    try:
+        from guard.git.command import require_version
+
+        return f" {'.'.join(map(str, require_version()))}"
+    except Exception as error:  # nothing may hide the fault that is being told of
+        return f" ({type(error).__name__})"
+
+
 def main() -> None:
     """Run the command line and exit."""
     # Paths and source text are shown as they are, whatever the locale; what cannot be encoded is escaped.
@@ -144,10 +177,10 @@ def main() -> None:
         error.show()
         sys.exit(EXIT_ERROR)
     except NothingCheckedError as error:
-        print(f"guard: {error}", file=sys.stderr)
+        _complain(str(error))
         sys.exit(EXIT_NOTHING_CHECKED)
     except GuardError as error:
-        print(f"guard: error: {error}", file=sys.stderr)
+        _complain(f"error: {error}")
         sys.exit(EXIT_ERROR)
     except _ReaderGoneError:
         _drop_output()
@@ -156,13 +189,10 @@ def main() -> None:
         sys.exit(130)
     except OSError as error:
         _drop_output()
-        print(f"guard: error: {error}", file=sys.stderr)
+        _complain(f"error: {error}")
         sys.exit(EXIT_ERROR)
-    except Exception:
+    except Exception as error:
         # A fault of ours must not look like findings: Python's own exit state is 1.
-        import traceback
-
-        traceback.print_exc()
-        print("guard: error: this is a fault of guard; please report it with the lines above", file=sys.stderr)
+        _report_fault(error)
         sys.exit(EXIT_ERROR)
     sys.exit(status if isinstance(status, int) else 0)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import os
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -12,6 +14,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from guard.errors import ConfigError
 
+# Of a settings, rule or baseline file.
+MOST_BYTES = 16 * 1024 * 1024
 FILE_NAMES = ("guard.toml", "pyproject.toml")
 CHOICES = {"fail_on": ("error", "warning", "note", "never"), "persona": ("maintainer", "reviewer", "audit")}
 
@@ -92,6 +96,24 @@ class Config:
     given: tuple[str, ...] = field(default=(), metadata={"internal": True})
 
 
+def read_regular(file: Path) -> bytes:
+    """The bytes of a settings, rule or baseline file.
+
+    Raises:
+        OSError: it cannot be read.
+        ConfigError: it is a pipe, a device or a folder, which may have no end, or larger than `MOST_BYTES`.
+    """
+    # A pipe that nobody writes to must not hold the run up before it is known for what it is.
+    handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    with os.fdopen(handle, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise ConfigError(f"{file}:1: a pipe, device or folder, and no regular file")
+        data = stream.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ConfigError(f"{file}:1: larger than {MOST_BYTES} bytes")
+    return data
+
+
 def load(directory: Path) -> Config:
     """The configuration of a repository root; the defaults where it has none.
 
@@ -100,8 +122,8 @@ def load(directory: Path) -> Config:
     """
     for name in FILE_NAMES:
         file = directory / name
-        if file.is_file():
-            config = parse(file.read_bytes(), str(file), whole=name == "guard.toml")
+        if file.exists():
+            config = parse(read_regular(file), str(file), whole=name == "guard.toml")
             if config is not None:
                 return config
     return Config()
@@ -120,7 +142,9 @@ def parse(data: bytes, origin: str, *, whole: bool) -> Config | None:
     """
     try:
         document = tomllib.loads(data.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise ConfigError(f"{origin}:1: nested too deeply") from None
+    except ValueError as error:  # no TOML, no UTF-8, or a number that Python refuses to read
         raise ConfigError(f"{origin}: {error}") from error
     table = document if whole else document.get("tool", {}).get("guard")
     if table is None:

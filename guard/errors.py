@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import traceback
+from pathlib import Path
+
 
 class GuardError(Exception):
     """The run cannot answer: exit 2. The message says what happened, to which input, and what to do."""
@@ -45,3 +49,18 @@ class NotAnalysedError(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+def fault(error: BaseException) -> str:
+    """An unforeseen error in one line: its type, what it says, and where in guard it came up."""
+    said = " ".join(str(error).split())
+    places = frames(error)
+    return f"{type(error).__name__}: {said}" + (f" (at {places[-1]})" if places else "")
+
+
+def frames(error: BaseException) -> list[str]:
+    """The places in guard that an error passed through, outermost first: `guard/judge/judge.py:12 in judge`."""
+    root = str(Path(__file__).parent.parent) + os.sep
+    steps = traceback.extract_tb(error.__traceback__)
+    here = [step for step in steps if step.filename.startswith(str(Path(__file__).parent) + os.sep)]
+    return [f"{step.filename.removeprefix(root)}:{step.lineno} in {step.name}" for step in here]

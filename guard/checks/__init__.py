@@ -10,7 +10,7 @@ from typing import cast
 
 from guard.checks.contract import CheckContext, CheckResult
 from guard.checks.remembered import keep, key_of, recall
-from guard.errors import GuardError, NotAnalysedError
+from guard.errors import GuardError, NotAnalysedError, fault
 from guard.model import Outcome, Status
 
 CHECKS: dict[str, str] = {
@@ -50,7 +50,7 @@ def run_check(name: str, context: CheckContext) -> CheckRun:
     except NotAnalysedError as refused:
         result, outcome = CheckResult(), Outcome(name, Status.SKIPPED, refused.reason, time.monotonic() - started)
     except Exception as error:  # a fault of ours must be seen as "failed", in every format
-        reason = f"{type(error).__name__}: {error}"
+        reason = fault(error)
         result, outcome = CheckResult(), Outcome(name, Status.FAILED, reason, time.monotonic() - started)
         if context.debug:
             raise

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from guard.checks.contract import CheckContext, CheckResult
 from guard.codes import name_of
+from guard.config import read_regular
 from guard.errors import ConfigError
 from guard.model import Confidence, Finding, Origin, Severity, Side, Verdict, fingerprint
 from guard.provenance.blame import origins
@@ -46,7 +47,7 @@ def _saved(context: CheckContext) -> tuple[SavedLoss, ...] | None:
     work_tree = context.trees.repository.work_tree
     if work_tree is not None:
         place = Path(work_tree, name)
-        data = place.read_bytes() if place.is_file() else None
+        data = read_regular(place) if place.exists() else None
     else:
         data = context.trees.blob("merged", name)
     if data is None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from guard.commands.replace_file import replace_file
+from guard.commands.say import say
 from guard.config import load
 from guard.errors import GuardError, NothingCheckedError
 from guard.report.plain import one_line, plural
@@ -72,11 +73,11 @@ def accept(
     new = [_entry(one, reason, day) for one in chosen]
     replace_file(file, baseline.format_entries(baseline.add(known, new)))
     for entry in new:
-        click.echo(f"accepted {entry.fingerprint} {entry.code} {one_line(entry.path)}")
+        say(f"accepted {entry.fingerprint} {entry.code} {one_line(entry.path)}")
     if config.baseline is None:
-        click.echo(f'wrote {file}; set baseline = "{file.name}" in [tool.guard], or give --baseline {file.name}')
+        say(f'wrote {file}; set baseline = "{file.name}" in [tool.guard], or give --baseline {file.name}')
     else:
-        click.echo(f"wrote {file}")
+        say(f"wrote {file}")
     return 0
 
 
@@ -121,5 +122,5 @@ def _prune(file: Path, known: tuple[baseline.Entry, ...], kept: tuple[baseline.E
     if not file.exists():
         raise GuardError(f"{file} is not there: there is nothing to prune")
     replace_file(file, baseline.format_entries(kept))
-    click.echo(f"took {plural(len(known) - len(kept), 'entry', 'entries')} out of {file}")
+    say(f"took {plural(len(known) - len(kept), 'entry', 'entries')} out of {file}")
     return 0

@@ -14,6 +14,7 @@ import click
 from guard import __version__
 from guard.commands.output import FOUND, NOTHING_CHECKED, OutputOptions, finish, output_options
 from guard.commands.range_options import RangeOptions, range_options
+from guard.commands.say import complain
 from guard.commands.settings import load_config
 from guard.config import Config
 from guard.documents.gc_paused import gc_paused
@@ -199,7 +200,7 @@ def jobs(output: OutputOptions) -> int:
 
 def store(output: OutputOptions) -> FactStore:
     """The cache, or nothing with `--no-cache`."""
-    return DiskStore(tell=lambda text: click.echo(f"guard: {text}", err=True)) if output.cache else NullStore()
+    return DiskStore(tell=complain) if output.cache else NullStore()
 
 
 def _is_repository_expected() -> bool:

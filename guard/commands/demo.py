@@ -13,6 +13,7 @@ from guard.commands.judgement import RunSettings, judge_selection
 from guard.commands.output import OutputOptions, emit, output_options
 from guard.commands.progress import progress
 from guard.commands.range_options import RangeOptions
+from guard.commands.say import say
 from guard.commands.selection import select
 from guard.config import Config
 from guard.errors import GuardError
@@ -76,9 +77,9 @@ def demo(keep: bool, output: OutputOptions) -> int:
     emit(report, output.formats, output.view())
     if not any(is_planted(finding) for finding in report.findings):
         raise GuardError("the demo did not find the fix that its sync lost; please report this as a bug")
-    click.echo(f"\nThis sync lost the fix #{PULL} on purpose, and guard found it.", err=True)
+    say(f"\nThis sync lost the fix #{PULL} on purpose, and guard found it.", err=True)
     if keep:
-        click.echo(f"The repository is {place}; try: cd {place} && guard check --merge HEAD -v", err=True)
+        say(f"The repository is {place}; try: cd {place} && guard check --merge HEAD -v", err=True)
     return 0
 
 

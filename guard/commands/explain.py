@@ -11,6 +11,7 @@ from guard.codes import CODES
 from guard.commands.linting import rules_for
 from guard.commands.output import OutputOptions, output_options
 from guard.commands.range_options import RangeOptions, range_options
+from guard.commands.say import say
 from guard.commands.settings import load_config
 from guard.config import load
 from guard.errors import GuardError
@@ -35,13 +36,13 @@ def explain(key: str, chosen: RangeOptions, config_file: str | None, output: Out
     config = load_config(None, config_file) if config_file else load(root)
     rule = rules_for(config, root).find(key)
     if rule is not None:
-        click.echo(rule_page(rule), nl=False)
+        say(rule_page(rule), nl=False)
         return 0
     by_name = {name: code for code, (name, _) in CODES.items()}
     code = by_name.get(key, key.upper())
     if code in CODES:
         name, meaning = CODES[code]
-        click.echo(f"{code} {name}\n\n{meaning[:1].upper()}{meaning[1:]}.")
+        say(f"{code} {name}\n\n{meaning[:1].upper()}{meaning[1:]}.")
         return 0
     if not _FINGERPRINT.fullmatch(key.lower()):
         raise GuardError(f"{key!r} is no rule, code or fingerprint: `guard rules` lists the rules")

@@ -16,6 +16,7 @@ from guard.commands.range_options import RangeOptions
 from guard.commands.settings import load_config
 from guard.git import Repository
 from guard.model import Report
+from guard.report import safe_lines
 from guard.report.finding_page import Standing, finding_page
 from guard.report.next_steps import accept_command, restorable
 from guard.report.paint import Paint
@@ -46,7 +47,8 @@ def explain_finding(key: str, chosen: RangeOptions, config_file: str | None, out
             return 0
         standing = _standing(repository, found, chosen.words() or selection.exact.words())
     view = output.view()
-    click.echo(finding_page(found.finding, standing, Paint(view.color), view.width), nl=False, color=view.color)
+    page = finding_page(found.finding, standing, Paint(view.color), view.width)
+    click.echo(safe_lines(page, view.color), nl=False, color=view.color)
     return 0
 
 

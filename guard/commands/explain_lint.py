@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-import click
-
 from guard import __version__
 from guard.commands.linting import lint_paths, rules_for
 from guard.commands.output import OutputOptions, emit
+from guard.commands.say import say
 from guard.config import Config
 from guard.documents.decoding import decode
 from guard.lint.pages import rule_page
@@ -44,10 +43,10 @@ def explain_lint(key: str, config: Config, root: Path, output: OutputOptions) ->
         emit(report, output.formats, dataclasses.replace(output, verbose=_EVERYTHING).view())
         return True
     for finding in found:
-        click.echo(_text(finding, root))
+        say(_text(finding, root))
     rule = rules_for(config, root).find(found[0].code)
     if rule is not None:
-        click.echo(f"\n{rule_page(rule)}", nl=False)
+        say(f"\n{rule_page(rule)}", nl=False)
     return True
 
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
 from guard.commands.linting import files_of, rules_for
 from guard.commands.replace_file import replace_file
+from guard.commands.say import say, write_as_it_is
 from guard.config import Config
 from guard.documents.decoding import decode
 from guard.errors import NotAnalysedError
@@ -89,12 +88,12 @@ def fix_paths(
     count = 0
     for fixed in fixes_of(paths, config, root, select, ignore):
         if isinstance(fixed, str):
-            click.echo(fixed, err=True)
+            say(fixed, err=True)
             continue
         count += 1
         if write:
             replace_file(fixed.place, fixed.after)
-            click.echo(f"fixed {fixed.result.path}: {', '.join(name for name, _ in fixed.result.fixed)}", err=True)
+            say(f"fixed {fixed.result.path}: {', '.join(name for name, _ in fixed.result.fixed)}", err=True)
         else:
-            click.echo(fixed.diff(), nl=False)
+            write_as_it_is(fixed.diff().encode("utf-8", "surrogateescape"))
     return count

@@ -25,7 +25,7 @@ from guard.commands.settings import load_config
 from guard.commands.target import other_branches
 from guard.commands.web import remote_address
 from guard.config import Config
-from guard.errors import GuardError, NothingCheckedError
+from guard.errors import GuardError, NothingCheckedError, fault
 from guard.git import Repository
 from guard.model import Finding, MergeRecord, Outcome, Report, Status, SyncRow
 from guard.parallel import in_processes
@@ -137,7 +137,7 @@ def _audits(
             return remembered(store, key, Audit, lambda: audit_sync(context, tip, date, heir), _is_whole)
         except Exception as error:  # one sync that cannot be audited is a failed row, in every format
             record = MergeRecord(sync.merge, sync.merge, sync.ours, sync.theirs, sync.bases, sync.subject)
-            reason = f"{type(error).__name__}: {error}"
+            reason = fault(error)
             return Audit(SyncRow(record, date, 0, 0, 0, 0, 0, (), Status.FAILED, reason))
 
     # Syncs of one branch share most files: what a process read for one serves the next.

@@ -13,6 +13,7 @@ import click
 import yaml
 
 from guard.commands.replace_file import replace_file
+from guard.commands.say import say
 from guard.errors import GuardError
 from guard.store.seen import root_of
 
@@ -64,18 +65,18 @@ def init(target: str, source: str, dry_run: bool, yes: bool, merge_driver: bool)
         _show(step)
     wanted = [step for step in steps if step.text is not None]
     if dry_run or not wanted:
-        click.echo("nothing was written" if dry_run else "nothing to write: all of it is there")
+        say("nothing was written" if dry_run else "nothing to write: all of it is there")
         return 0
     if not yes and _can_answer() and not click.confirm(f"Write {len(wanted)} files?", default=True, err=True):
-        click.echo("nothing was written")
+        say("nothing was written")
         return 0
     for step in wanted:
         file = root / step.path
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_file(file, step.text or "")
     # Told after all of it is done, so that a closed pipe cannot leave half of it undone.
-    click.echo("".join(f"wrote {step.path}\n" for step in wanted), nl=False)
-    click.echo("next: pre-commit install --hook-type pre-commit --hook-type pre-merge-commit")
+    say("".join(f"wrote {step.path}\n" for step in wanted), nl=False)
+    say("next: pre-commit install --hook-type pre-commit --hook-type pre-merge-commit")
     return 0
 
 
@@ -157,9 +158,9 @@ def _can_answer() -> bool:
 
 def _show(step: Step) -> None:
     note = f" ({step.reason})" if step.reason else ""
-    click.echo(f"--- {step.path}{note}")
+    say(f"--- {step.path}{note}")
     if step.added:
-        click.echo("".join(f"    {line}\n" if line else "\n" for line in step.added.splitlines()))
+        say("".join(f"    {line}\n" if line else "\n" for line in step.added.splitlines()))
 
 
 def _has_guard(entry: Any) -> bool:

@@ -25,7 +25,7 @@ from guard.commands.selection import SHORT, Selection
 from guard.commands.streams import in_streams, pays
 from guard.config import Config
 from guard.documents.gc_paused import gc_paused
-from guard.errors import GuardError
+from guard.errors import GuardError, fault
 from guard.git import Repository
 from guard.model import Finding, MergeRecord, Outcome, Report, Severity, Side, Status
 from guard.report.groups import group, headline
@@ -252,7 +252,7 @@ def _linted(
     except Exception as error:
         if settings.debug:
             raise
-        reason = f"{type(error).__name__}: {error}"
+        reason = fault(error)
         return LintResult((), (), 0), Outcome("lint", Status.FAILED, reason, time.monotonic() - started)
     seconds = time.monotonic() - started
     if not linted.files:
@@ -272,7 +272,7 @@ def _with_repairs(record: MergeRecord, context: CheckContext) -> tuple[MergeReco
     except Exception as error:
         if context.debug:
             raise
-        return record, (Outcome("repairs", Status.FAILED, f"{type(error).__name__}: {error}", 0.0, record.merged[:10]),)
+        return record, (Outcome("repairs", Status.FAILED, fault(error), 0.0, record.merged[:10]),)
 
 
 def _repairs(context: CheckContext) -> CheckResult:

@@ -10,6 +10,7 @@ import click
 
 from guard.checks.pinning.making import RULE, Pin, make_pins
 from guard.checks.pins import CONTENT, DIRECTORY
+from guard.commands.say import say, write_as_it_is
 from guard.errors import GuardError
 from guard.git import Repository
 from guard.provenance.landings import named, read_landings
@@ -42,17 +43,17 @@ def learn(commit: str, folder: Path | None, only_print: bool, force: bool) -> in
     for pin in pins:
         if only_print or (folder is None and root is None):
             # A bare repository has no place of its own for a pin.
-            click.echo(pin.text, nl=False)
+            write_as_it_is(pin.text.encode("utf-8", "surrogateescape"))
             continue
         file = _place(pin, folder, root)
         if file.exists() and not force:
             raise GuardError(f"{file} is there already; --force replaces it")
         _write(file, pin.text)
-        click.echo(f"wrote {file}")
+        say(f"wrote {file}")
     for pin in pins:
         told = ", ".join(f"{symbol} in {path}" for path, symbol in pin.places)
         how = f"states: {', '.join(pin.shapes)}" if pin.kind == RULE else f"pinned by content: {', '.join(pin.shapes)}"
-        click.echo(f"{how} ({told})", err=True)
+        say(f"{how} ({told})", err=True)
     return 0
 
 

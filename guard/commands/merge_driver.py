@@ -8,6 +8,7 @@ import click
 
 from guard.commands.output import CLEAN, FOUND
 from guard.commands.replace_file import replace_file
+from guard.commands.say import complain
 from guard.errors import GuardError
 from guard.git import Entry, Repository
 from guard.git.patch import store_blob
@@ -36,7 +37,7 @@ def merge_driver(base: Path, ours: Path, theirs: Path, path: str, marker_size: i
         stages = {n: Entry("100644", store_blob(repository, content)) for n, content in enumerate(data, 1)}
         (found,) = conflicted_files(repository, {path: stages}, None)
     if found.source is None:
-        click.echo(f"guard: {path}: {found.reason}; ours is kept, and the conflict is left to you", err=True)
+        complain(f"{path}: {found.reason}; ours is kept, and the conflict is left to you")
         return FOUND
     resolution = resolve_file(path, found.segments, {})
     labels = Labels()
@@ -45,5 +46,5 @@ def merge_driver(base: Path, ours: Path, theirs: Path, path: str, marker_size: i
     )
     replace_file(ours, found.source.encode(text))
     for outcome in resolution.open:
-        click.echo(f"guard: {path}: a conflict is left to you: {outcome.reason}", err=True)
+        complain(f"{path}: a conflict is left to you: {outcome.reason}")
     return FOUND if resolution.open else CLEAN

@@ -19,6 +19,7 @@ import click
 
 from guard.codes import CODES
 from guard.commands.replace_file import replace_file
+from guard.commands.say import say
 from guard.config import FileIgnores
 from guard.errors import ConfigError, GuardError
 from guard.globs import path_matches
@@ -218,7 +219,7 @@ def emit(report: Report, formats: Sequence[str], view: View, *, quiet: bool = Fa
             continue
         replace_file(file, render(report, name, dataclasses.replace(view, color=False)))
         if not quiet:
-            click.echo(f"wrote {file} ({name}, {len(report.findings)} findings)", err=True)
+            say(f"wrote {file} ({name}, {len(report.findings)} findings)", err=True)
 
 
 def exit_code(report: Report, fail_on: Severity | str | None) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -18,9 +17,11 @@ from guard.commands.looking_up import Found, look_up, selection_of
 from guard.commands.output import CLEAN, COULD_NOT_RUN, FOUND, OutputOptions
 from guard.commands.progress import progress
 from guard.commands.range_options import RangeOptions, range_options
+from guard.commands.say import complain, say, write_as_it_is
 from guard.commands.selection import Selection
 from guard.commands.settings import load_config
 from guard.commands.work_tree import apply as apply_to_work_tree
+from guard.commands.work_tree import require_inside
 from guard.config import Config
 from guard.errors import GuardError, NothingCheckedError
 from guard.git import Entry, Repository
@@ -131,6 +132,7 @@ def _of_one_tree(found: Sequence[Found]) -> tuple[Sync, list[Finding]]:
 
 
 def _patch(repository: Repository, sync: Sync, merged: dict[str, Entry], made: Sequence[Repair], apply_it: bool) -> int:
+    _require_inside(made)
     changes: dict[str, Entry | None] = {}
     for repair in made:
         changes.update(repair.changes)
@@ -138,13 +140,14 @@ def _patch(repository: Repository, sync: Sync, merged: dict[str, Entry], made: S
             _explain(finding, restoration)
     if apply_it and changes:
         for path in apply_to_work_tree(repository, merged, changes):
-            click.echo(f"restored {path}", err=True)
+            say(f"restored {path}", err=True)
     elif changes:
-        _print(patch_between(repository, sync.checked, changed_tree(repository, sync.checked, changes)))
+        write_as_it_is(patch_between(repository, sync.checked, changed_tree(repository, sync.checked, changes)))
     return _status(made)
 
 
 def _series(repository: Repository, sync: Sync, made: Sequence[Repair], branch: str | None) -> int:
+    _require_inside(made)
     steps = [(_message(repair, sync), repair.changes) for repair in made if repair.changes]
     for repair in made:
         for finding, restoration in repair.refused:
@@ -153,9 +156,9 @@ def _series(repository: Repository, sync: Sync, made: Sequence[Repair], branch: 
         tip = commit_series(repository, sync.checked, steps, author_of(repository))
         if branch:
             as_branch(repository, tip, branch)
-            click.echo(f"made the branch {branch}: {len(steps)} commits on {sync.checked[:10]}", err=True)
+            say(f"made the branch {branch}: {len(steps)} commits on {sync.checked[:10]}", err=True)
         else:
-            _print(as_patches(repository, sync.checked, tip))
+            write_as_it_is(as_patches(repository, sync.checked, tip))
     return _status(made)
 
 
@@ -177,15 +180,16 @@ def _status(made: Sequence[Repair]) -> int:
     return FOUND if done else COULD_NOT_RUN
 
 
-def _print(patch: bytes) -> None:
-    sys.stdout.flush()
-    sys.stdout.buffer.write(patch)
-    sys.stdout.buffer.flush()
+def _require_inside(made: Sequence[Repair]) -> None:
+    """Refuse before anything is made of it what no work tree may hold, in a patch or a branch as well."""
+    for repair in made:
+        for path in repair.changes:
+            require_inside(path)
 
 
 def _explain(finding: Finding, restoration: Restoration) -> None:
-    click.echo(f"guard: {finding.fingerprint} cannot be restored: {restoration.refused}", err=True)
+    complain(f"{finding.fingerprint} cannot be restored: {restoration.refused}")
     if restoration.own:
         side = finding.lost_side
-        click.echo(f"the edit of {side.value if side else 'the side'} itself:", err=True)
-        click.echo(os.fsencode(restoration.own).decode("utf-8", "backslashreplace"), err=True)
+        say(f"the edit of {side.value if side else 'the side'} itself:", err=True)
+        say(os.fsencode(restoration.own).decode("utf-8", "backslashreplace"), err=True)

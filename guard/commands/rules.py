@@ -9,6 +9,7 @@ import click
 
 from guard.codes import CODES
 from guard.commands.linting import rules_for
+from guard.commands.say import say
 from guard.config import load
 from guard.lint.language import Rule
 from guard.lint.pages import codes_document, language_document, rules_document
@@ -57,8 +58,8 @@ def rules(form: str, document: bool, codes: bool, language: bool, schema: bool) 
     width = max(len(rule.name) for rule in loaded) if loaded.rules else 0
     for rule in loaded:
         state = "" if rule.status == "stable" else f" ({rule.status})"
-        click.echo(f"{rule.id} {rule.name:{width}}  {rule.severity.value:7}  {rule.summary}{state}")
-    click.echo("\nguard's own codes:")
+        say(f"{rule.id} {rule.name:{width}}  {rule.severity.value:7}  {rule.summary}{state}")
+    say("\nguard's own codes:")
     for code, (name, meaning) in CODES.items():
-        click.echo(f"{code} {name:{width}}  {meaning}")
+        say(f"{code} {name:{width}}  {meaning}")
     return 0

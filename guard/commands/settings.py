@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from guard.config import Config, load, parse
+from guard.config import Config, load, parse, read_regular
 from guard.errors import GuardError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def load_config(repository: Repository | None, file: str | None = None) -> Confi
     """
     if file is not None:
         try:
-            data = Path(file).read_bytes()
+            data = read_regular(Path(file))
         except OSError as error:
             raise GuardError(f"configuration {file} cannot be read: {error.strerror}") from error
         return parse(data, file, whole=Path(file).name != "pyproject.toml") or Config()

@@ -15,7 +15,7 @@ from guard.checks import CheckRun, run_check
 from guard.checks.breaks.processes import ForkedTask, can_fork
 from guard.checks.contract import CheckContext, CheckResult
 from guard.commands.progress import count_check
-from guard.errors import GuardError
+from guard.errors import GuardError, fault
 from guard.model import Outcome, Status
 
 T = TypeVar("T")
@@ -86,4 +86,4 @@ def _other(
             import traceback
 
             traceback.print_exc()
-        return (None, []), GuardError(f"{type(error).__name__}: {error}")
+        return (None, []), GuardError(fault(error))

@@ -6,10 +6,11 @@ import os
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from guard.errors import GuardError
 from guard.git import Entry, Repository
+from guard.git.paths import is_git_directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +65,27 @@ def _step(repository: Repository, root: Path, path: str, before: Entry | None, a
     return _Step(place, repository.blob(after.sha), after.mode == "100755")
 
 
-def _place(root: Path, path: str) -> Path:
-    """Where a file of a tree stands; trees can be made by hand and hold any name."""
-    parts = PurePosixPath(path).parts
-    if not parts or path.startswith("/") or "\0" in path or {"..", "."}.intersection(parts) or _is_git(parts[0]):
+def require_inside(path: str) -> None:
+    """Refuse what is no path of a file in a work tree.
+
+    Raises:
+        GuardError: it is absolute, leads up, is empty in a part, or leads into a git directory, whatever the depth.
+    """
+    parts = path.split("/")
+    if "\0" in path or {"", "..", "."}.intersection(parts) or any(map(is_git_directory, parts)):
         raise GuardError(f"{path!r} is no path inside the work tree: nothing was written")
+
+
+def _place(root: Path, path: str) -> Path:
+    """Where a file of a tree stands."""
+    require_inside(path)
+    parts = path.split("/")
     place = root
     for part in parts[:-1]:
         place = place / part
         if place.is_symlink() or (place.exists() and not place.is_dir()):
             raise GuardError(f"{path} leads through {place.name}, which is no folder: nothing was written")
     return place / parts[-1]
-
-
-def _is_git(name: str) -> bool:
-    return name.lower().rstrip(". ") in {".git", "git~1"}
 
 
 def _write(step: _Step) -> None:

@@ -16,9 +16,12 @@ from pathlib import Path
 # GitPython looks for git when it is imported; a machine without git is our error to report, not a traceback.
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
-from git.cmd import Git
-
 from guard.errors import GitError, MissingObjectError
+
+try:
+    from git.cmd import Git
+except ImportError as problem:  # it asks git for its version, and takes any answer for one
+    raise GitError(f"git on the PATH cannot be used: {problem}") from problem
 
 MINIMUM_VERSION = (2, 38)  # the first release whose `merge-tree --write-tree` runs the real ort merge
 

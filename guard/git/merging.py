@@ -16,6 +16,7 @@ from pathlib import Path
 from guard.errors import GitError, GuardError
 from guard.git.command import GitCommand
 from guard.git.facts import Entry
+from guard.git.partial import PROTOCOLS
 from guard.git.repository import Repository
 
 _IN_PROGRESS = {
@@ -36,7 +37,9 @@ def as_user(repository: Repository) -> GitCommand:
     """
     if repository.work_tree is None:
         raise GitError("this repository has no work tree to merge in")
-    return GitCommand(repository.work_tree, {}, ("--no-pager", "--literal-pathspecs"))
+    # Git may fetch here what a partial clone lacks: the user's own merge would.
+    fetches = {"GIT_NO_LAZY_FETCH": "0", "GIT_ALLOW_PROTOCOL": PROTOCOLS}
+    return GitCommand(repository.work_tree, fetches, ("--no-pager", "--literal-pathspecs"))
 
 
 def in_progress(repository: Repository) -> tuple[str, str] | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from guard.lint.arms import agree
 from guard.lint.calls import Calls, Certainty
 from guard.lint.definitions import Definitions
+from guard.lint.expressions import Expression
 from guard.lint.facts import FileFacts
 from guard.lint.language import Clause, Condition, Has, Rule, ValueTest, flat
 from guard.lint.patterns import dotted
@@ -159,7 +159,9 @@ class Matcher:
             yield from self._has(condition.has, node, env)
         elif condition.named is not None:
             bound = env.get(condition.named.of)
-            if bound is not None and re.search(condition.named.like, text_of(bound)):
+            if bound is not None and Expression(condition.named.like).found(
+                text_of(bound).encode("utf-8", "surrogatepass")
+            ):
                 yield env
         elif self._plain(condition, clause, node, env):
             yield env

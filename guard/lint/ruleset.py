@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import guard
+from guard.config import read_regular
 from guard.errors import ConfigError
+from guard.lint.expressions import Expression, ExpressionError
 from guard.lint.language import Clause, Rule, flat
 from guard.lint.schema import load_yaml
 
@@ -83,7 +85,7 @@ def load_rules(directories: Sequence[Path] = (), *, builtin: bool = True) -> Rul
                 if key in seen:
                     raise ConfigError(f"{path}:1: {key!r} is also in {seen[key]}")
                 seen[key] = str(path)
-            digest.update(path.read_bytes())
+            digest.update(read_regular(path))
             loaded.append((rule, str(path)))
     loaded.sort(key=lambda pair: pair[0].id)
     return RuleSet(tuple(r for r, _ in loaded), digest.hexdigest(), tuple((r.id, p) for r, p in loaded), builtin)
@@ -113,10 +115,9 @@ def _check(rule: Rule, origin: str) -> None:
     for i, clause in enumerate(rule.match):
         for label, expression in _expressions(clause):
             try:
-                # `text` is searched for in bytes, where some escapes of text are errors.
-                re.compile(expression.encode() if label == "text" else expression)
-            except (re.error, ValueError) as problem:
-                raise ConfigError(f"{origin}:1: match[{i}].{label}: no regular expression: {problem}") from None
+                Expression(expression)
+            except ExpressionError as problem:
+                raise ConfigError(f"{origin}:1: match[{i}].{label}: {problem}") from None
         if bool(clause.call) == bool(clause.pattern):
             raise ConfigError(f"{origin}:1: match[{i}]: exactly one of 'call' and 'pattern' is meant")
     if rule.fix is not None and (rule.fix.replace is None) == (rule.fix.argument is None):

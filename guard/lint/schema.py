@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import yaml
 
+from guard.config import read_regular
 from guard.errors import ConfigError
 from guard.lint.patterns import Pattern, compile_pattern
 
@@ -28,7 +29,7 @@ def load_yaml(kind: type[T], path: Path) -> T:
             wrong types, patterns that do not compile.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = read_regular(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         raise ConfigError(f"{path}:1: cannot be read: {problem}") from None
     return load_text(kind, text, str(path))
@@ -38,6 +39,8 @@ def load_text(kind: type[T], text: str, origin: str) -> T:
     """The same for text; `origin` stands for the file in messages."""
     try:
         node = yaml.compose(text, Loader=_LOADER)
+    except RecursionError:
+        raise ConfigError(f"{origin}:1: nested too deeply") from None
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 1

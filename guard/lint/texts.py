@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from guard.lint.expressions import Expression
+
 _TOKEN = re.compile(
     r"""
       \\ (?P<escape> .)
@@ -32,7 +34,7 @@ _INSIDE_LINES = frozenset("wdbBSt")
 class TextTest:
     """An expression, and texts of which every match holds one on a line of its own; none where that cannot be told."""
 
-    expression: re.Pattern[bytes]
+    expression: Expression
     texts: tuple[bytes, ...]
 
     @classmethod
@@ -40,14 +42,14 @@ class TextTest:
         """The test for an expression that compiles."""
         found = needed_texts(expression) if _stays_in_line(expression) else []
         best = max(found, key=_rarity, default=())
-        return cls(re.compile(expression.encode()), tuple(text.encode() for text in best))
+        return cls(Expression(expression), tuple(text.encode() for text in best))
 
     def found(self, data: bytes) -> bool:
         """Whether the expression matches somewhere in a text with newlines as line ends."""
-        search = self.expression.search
+        found = self.expression.found
         if not self.texts:
-            return search(data) is not None
-        return any(search(data, start, end) for text in self.texts for start, end in _lines(data, text))
+            return found(data)
+        return any(found(data, start, end) for text in self.texts for start, end in _lines(data, text))
 
 
 def _rarity(texts: tuple[str, ...]) -> tuple[int, int]:

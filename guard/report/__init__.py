@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import re
 from typing import Protocol, cast
 
 from guard.errors import GuardError
 from guard.model import Report
+from guard.report.paint import STYLES
+from guard.report.plain import clean
 from guard.report.view import PERSONAS, View
 
 __all__ = ["FORMATS", "PERSONAS", "View", "render"]
+
+_STYLE = re.compile("(\x1b\\[[0-9;]*m)")
 
 FORMATS: dict[str, str] = {
     "text": "guard.report.text",
@@ -50,4 +55,16 @@ def render(report: Report, format: str, view: View) -> str:  # noqa: A002 - the 
     if format not in FORMATS:
         raise GuardError(f"there is no report format {format!r}: choose from {', '.join(FORMATS)}")
     module = cast(_Format, importlib.import_module(FORMATS[format]))
-    return module.render(report, view)
+    text = module.render(report, view)
+    return safe_lines(text, view.color) if format in ("text", "concise") else text
+
+
+def safe_lines(text: str, color: bool) -> str:
+    """What goes to a terminal as it is: cleaned once more as a whole, since a part that was forgotten is enough.
+
+    Args:
+        color: guard's own styles are kept.
+    """
+    if not color:
+        return clean(text)
+    return "".join(part if part in STYLES else clean(part) for part in _STYLE.split(text))

@@ -19,7 +19,7 @@ from guard.report.concise import totals
 from guard.report.excerpt import tree_text
 from guard.report.groups import Group, group, headline, origin_label, subject_of
 from guard.report.html_tables import containment_table, heat_table, invariance_table, ledger_table, sync_tables
-from guard.report.json_text import safe
+from guard.report.json_text import harmless, safe
 from guard.report.next_steps import commands
 from guard.report.plain import clean, one_line
 from guard.report.resolution import resolution_html
@@ -156,7 +156,7 @@ def _data(report: Report, view: View, groups: list[Group]) -> str:
         "rules": {code: [rule.name, rule.short] for code, rule in rules.items()},
         "least": view.least.value,
     }
-    text = json.dumps(safe(document), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = harmless(json.dumps(safe(document), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 

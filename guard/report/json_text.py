@@ -8,10 +8,22 @@ from typing import Any
 
 from guard.report.plain import encodable
 
+# DEL, the C1 controls and the bidirectional overrides, which JSON does not have to escape and a terminal obeys.
+_CONTROL = {
+    point: f"\\u{point:04x}"
+    for point in (*range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+
 
 def dump(document: Any) -> str:
     """The document as JSON text that ends in a newline."""
-    return json.dumps(safe(document), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    text = json.dumps(safe(document), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    return harmless(text)
+
+
+def harmless(text: str) -> str:
+    """JSON that parses to the same and holds no command for a log or terminal (`plain.clean`)."""
+    return text.replace("##", "#\\u0023").translate(_CONTROL)
 
 
 def safe(value: Any) -> Any:

@@ -16,6 +16,7 @@ _CODES = {
     "mark red": "1;7;31",
     "mark green": "1;7;32",
 }
+STYLES = frozenset(f"\x1b[{code}m" for code in ("0", *_CODES.values()))
 OF_SEVERITY = {Severity.ERROR: "red bold", Severity.WARNING: "yellow", Severity.NOTE: "blue"}
 
 

@@ -8,6 +8,9 @@ import unicodedata
 # Everything a terminal or a log parser could take for a command: C0 without tab and newline, DEL, C1, and the
 # bidirectional overrides that make text read differently from what it is (CVE-2021-42574).
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# What a CI system takes for a command in a line of a log, wherever it came from: GitHub's first form and Azure's
+# anywhere (`##[command]`, `##vso[...]`, the runner's ActionCommand.TryParse), GitHub's second at the start of a line.
+_LOG_COMMAND = re.compile(r"#(?=#[\w.-]*\[)|(?m:^[^\S\n]*:(?=:[A-Za-z]))")
 _ASCII = re.compile(r"[\x20-\x7e]*")
 
 
@@ -19,8 +22,12 @@ def _shown(match: re.Match[str]) -> str:
 
 
 def clean(text: str) -> str:
-    """The same text with control characters, bidirectional overrides and lone surrogates written as escapes."""
-    return _UNSAFE.sub(_shown, text.replace("\r\n", "\n"))
+    """The same text with control characters, bidirectional overrides and lone surrogates written as escapes.
+
+    Every format and every line for a person goes through this: what a terminal or the log of a CI job would take for a
+    command comes out as text. A workflow command is parted by a space.
+    """
+    return _LOG_COMMAND.sub(r"\g<0> ", _UNSAFE.sub(_shown, text.replace("\r\n", "\n")))
 
 
 def encodable(text: str) -> str:

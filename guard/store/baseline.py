@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from guard.codes import CODES
+from guard.config import read_regular
 from guard.errors import ConfigError
 from guard.model import Finding, Report, Severity, Status, fingerprint
 
@@ -54,7 +55,7 @@ def read(file: Path) -> tuple[Entry, ...]:
         ConfigError: the file is missing (a missing baseline must not look like an empty one) or a line is wrong.
     """
     try:
-        text = file.read_text("utf-8")
+        text = read_regular(file).decode("utf-8")
     except OSError as error:
         raise ConfigError(
             f"{file}: the baseline cannot be read ({error.strerror}); `guard accept` makes it, or leave --baseline out"

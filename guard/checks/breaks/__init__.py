@@ -30,6 +30,7 @@ from guard.checks.breaks.order import swapped_arguments
 from guard.checks.breaks.processes import ForkedTask, can_fork
 from guard.checks.contract import CheckContext, CheckResult
 from guard.documents.gc_paused import gc_paused
+from guard.errors import fault
 from guard.model import Outcome, Status
 
 Part = Callable[[Comparison], Iterable[Break]]
@@ -104,7 +105,7 @@ def _parts(comparison: Comparison, names: Set[str], debug: bool) -> tuple[list[B
         except Exception as error:
             if debug:
                 raise
-            failed.append(Outcome("broken", Status.FAILED, f"{type(error).__name__}: {error}", subject=name))
+            failed.append(Outcome("broken", Status.FAILED, fault(error), subject=name))
     return breaks, failed
 
 
