@@ -307,7 +307,8 @@ class _Walk:
         version = VERSIONS[2 - side]
         if isinstance(base.only, ast.ImportFrom):
             try:
-                text = without_imported(kept, base)
+                moved = [self.sides[side][k] for slot in self.slots[side].values() for k in slot]
+                text = without_imported(kept, base, moved)
             except Refused as reason:
                 self.merge.refuse(spans, str(reason))
                 return whole_node(version, kept)

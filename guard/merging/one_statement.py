@@ -151,16 +151,31 @@ def _documentation(base: Node, ours: Node, theirs: Node) -> str:
     return text
 
 
-def without_imported(changed: Node, base: Node) -> str:
+def without_imported(changed: Node, base: Node, put_in: Sequence[Node]) -> str:
     """What one side put into an import that the other side took out: the import of just those names; may be empty.
 
+    Arguments:
+        put_in: what the other side has that the base has not: an import may only have moved there.
+
     Raises:
-        Refused: it is no import of names, or a comment stands in the way.
+        Refused: it is no import of names, a comment stands in the way, or a name that the one side took out is still
+            imported by the other, from elsewhere.
     """
     now, before = changed.only, base.only
     if not isinstance(now, ast.ImportFrom) or not isinstance(before, ast.ImportFrom) or now.module != before.module:
         raise Refused("one side deleted what the other changed")
     known = {(alias.name, alias.asname) for alias in before.names}
+    kept = {alias.name for alias in now.names}
+    gone = {alias.name for alias in before.names} - kept
+    elsewhere = {
+        alias.name
+        for node in put_in
+        for part in node.statements
+        if isinstance(part, ast.ImportFrom)
+        for alias in part.names
+    }
+    if gone & elsewhere:
+        raise Refused("one side took a name out of an import that the other moved")
     fresh = [alias for alias in now.names if (alias.name, alias.asname) not in known]
     if not fresh:
         return ""

@@ -154,6 +154,12 @@ OPEN = {
         "def f(a):\n    g(a)\n    return 2\n",
         "leaves",
     ),
+    "an import that one side moved and the other cut down": (
+        "from m import a, b\n",
+        "from m import a\n",
+        "from n import a, b\n",
+        "moved",
+    ),
     "one definition put in twice": (
         "x = 1\n",
         "x = 1\n\n\ndef f():\n    return 1\n",
