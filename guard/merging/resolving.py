@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from guard.documents.kinds import is_python
 from guard.merging.hunks import Hunk, Segment
+from guard.merging.listed import joins, resolve_listed
 from guard.merging.resolve import FileResolution, HunkOutcome, resolve_python
 
 _UNKNOWN = "guard joins no files of this kind"
@@ -21,6 +22,8 @@ def resolve_file(path: str, segments: Sequence[Segment], keep_open: Mapping[int,
     """
     if is_python(path, stubs=True):
         return resolve_python(segments, keep_open)
+    if joins(path):
+        return resolve_listed(path, segments, keep_open)
     outcomes: list[HunkOutcome] = []
     position = 0
     for part in segments:

@@ -38,11 +38,11 @@ class Joined:
 Join = Callable[..., Joined]
 
 
-def join_text(base: str, ours: str, theirs: str) -> Joined:
+def join_text(base: str, ours: str, theirs: str, path: str = "m.py") -> Joined:
     """Join three programs by the edit scripts of Python's own difflib, without git."""
     lines = [lines_of(text) for text in (base, ours, theirs)]
     scripts = [[(e.start, e.end, e.first, e.last) for e in line_edits(lines[0], form)] for form in lines[1:]]
-    return Joined(resolve_file("m.py", three_way(lines[0], lines[1], lines[2], scripts[0], scripts[1]), {}))
+    return Joined(resolve_file(path, three_way(lines[0], lines[1], lines[2], scripts[0], scripts[1]), {}))
 
 
 @pytest.fixture(scope="package")
