@@ -50,35 +50,76 @@ def _meet(some: frozenset[str], others: frozenset[str]) -> bool:
     return any(one.startswith(other + ".") or other.startswith(one + ".") for one in some for other in others)
 
 
-def effect(statements: Iterable[ast.AST]) -> Effect:
-    """What statements set, read and do; the inside of functions is read only."""
-    sets: set[str] = set()
-    reads: set[str] = set()
-    acts = leaves = False
+def effect(statements: Iterable[ast.AST], *, in_order: bool = False) -> Effect:
+    """What statements set, read and do.
+
+    Arguments:
+        in_order: their order to what they are compared with is known, so that a method called on an object is not taken
+            for one that changes all of it.
+    """
+    found = _Effects(in_order)
     for statement in statements:
-        for node in ast.walk(statement):
-            leaves = leaves or (isinstance(node, _LEAVES) and not isinstance(statement, type_of_definition))
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                acts = acts or not isinstance(statement, type_of_definition)
-                if isinstance(node.value.func, ast.Attribute):
-                    sets.add(_dotted(node.value.func.value))
-            if isinstance(node, ast.Assert | ast.Delete):
-                acts = True
-            if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
-                name = _dotted(node)
-                if isinstance(node.ctx, ast.Load):
-                    reads.add(name)
-                else:
-                    sets.add(name)
-            elif isinstance(node, type_of_definition):
-                sets.add(node.name)
-            elif isinstance(node, ast.alias):
-                sets.add((node.asname or node.name).split(".")[0])
-            elif isinstance(node, ast.AugAssign):
-                reads.add(_dotted(node.target))
-            elif isinstance(node, ast.ExceptHandler) and node.name:
-                sets.add(node.name)
-    return Effect(frozenset(sets - {""}), frozenset(reads - {""}), acts, leaves)
+        found.inside = isinstance(statement, type_of_definition)
+        found.visit(statement)
+    return Effect(frozenset(found.sets - {""}), frozenset(found.reads - {""}), found.acts, found.leaves)
+
+
+class _Effects(ast.NodeVisitor):
+    """Collects names as the longest dotted chains that are read or set."""
+
+    def __init__(self, in_order: bool) -> None:
+        self.sets: set[str] = set()
+        self.reads: set[str] = set()
+        self.acts = self.leaves = self.inside = False
+        self.in_order = in_order
+
+    def generic_visit(self, node: ast.AST) -> None:
+        if isinstance(node, _LEAVES):
+            self.leaves = self.leaves or not self.inside
+        elif isinstance(node, ast.Assert | ast.Delete):
+            self.acts = True
+        elif isinstance(node, type_of_definition):
+            self.sets.add(node.name)
+        elif isinstance(node, ast.alias):
+            self.sets.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.AugAssign):
+            self.reads.add(_dotted(node.target))
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            self.sets.add(node.name)
+        super().generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        """A call for what it does: it may change what it is called on."""
+        if isinstance(node.value, ast.Call):
+            self.acts = self.acts or not self.inside
+            if isinstance(node.value.func, ast.Attribute) and not self.in_order:
+                self.sets.add(_dotted(node.value.func.value))
+        self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        """A name by itself."""
+        self._chain(node, node.ctx)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        """A chain of attributes; what it hangs on is read, if that is no name."""
+        self._chain(node, node.ctx)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        """An item counts as the whole; the index is read."""
+        self._chain(node, node.ctx)
+        self.visit(node.slice)
+
+    def _chain(self, node: ast.Name | ast.Attribute | ast.Subscript, context: ast.expr_context) -> None:
+        name = _dotted(node)
+        if name:
+            (self.reads if isinstance(context, ast.Load) else self.sets).add(name)
+        inner: ast.expr = node
+        while isinstance(inner, ast.Attribute | ast.Subscript):
+            if isinstance(inner, ast.Subscript) and inner is not node:
+                self.visit(inner.slice)
+            inner = inner.value
+        if not isinstance(inner, ast.Name):
+            self.visit(inner)
 
 
 def _dotted(node: ast.AST) -> str:
@@ -127,7 +168,9 @@ def apart(one: Sequence[Node], other: Sequence[Node], scope: str, *, in_order: b
         return None
     if any(_is_field_without_value(node) for node in (*one, *other)) and scope == "class" and not in_order:
         return "both sides put in fields, and one has no default"
-    effects = [effect(statement for node in nodes for statement in node.statements) for nodes in (one, other)]
+    effects = [
+        effect((part for node in nodes for part in node.statements), in_order=in_order) for nodes in (one, other)
+    ]
     if effects[0].touches(effects[1]):
         return "what one side changed bears on what the other changed"
     if not in_order and (effects[0].leaves or effects[1].leaves):
