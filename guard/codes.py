@@ -47,6 +47,12 @@ CODES: dict[str, tuple[str, str]] = {
     "GRD607": ("replicated-gradient-differs", "the gradient of a replicated parameter depends on tensor parallelism"),
     "GRD608": ("wrong-process-group", "a tensor is scattered or reduced over another group than the one given"),
     "GRD609": ("model-gradient-differs", "a gradient of the whole small model depends on how the batch is cut"),
+    "GRD610": (
+        "optimizer-step-differs",
+        "an optimizer step depends on how it is sharded or overlapped",
+    ),
+    "GRD611": ("routing-differs", "a router's choice or count differs from the closed form or depends on the cut"),
+    "GRD612": ("random-state-differs", "random states are shared or split over other ranks than they must be"),
     "GRD901": ("unused-suppression", "a suppression comment that suppresses nothing"),
     "GRD902": ("suppression-without-reason", "a suppression comment that does not say why"),
     "GRD903": ("stale-baseline", "an accepted finding that no longer occurs"),

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from guard.invariance.case import Case
-from guard.invariance.family import entropy, language, model, mtp, options, parameters, router, router_parallel
+from guard.invariance.family import (
+    entropy,
+    language,
+    model,
+    mtp,
+    optimizer,
+    options,
+    parameters,
+    pipeline,
+    router,
+    router_parallel,
+)
 
-FAMILIES = (router, router_parallel, language, mtp, entropy, parameters, model, options)
+FAMILIES = (router, router_parallel, language, mtp, entropy, parameters, model, options, pipeline, optimizer)
 
 
 def all_cases() -> list[Case]:

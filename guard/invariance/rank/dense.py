@@ -115,7 +115,13 @@ def gpt_dense(world: World, settings: dict[str, Any]) -> list[Shard]:
     their means; router losses are the mean over micro-batches.
     """
     model = gpt.build(world, gpt.configuration(world, settings), settings)
-    weights = {name: parameter.detach().double().cpu().requires_grad_() for name, parameter in model.named_parameters()}
+    weights = {name: parameter.detach().double().cpu() for name, parameter in model.named_parameters()}
+    return [whole(f"grad:{name}", gradient) for name, gradient in step_gradients(world, settings, weights).items()]
+
+
+def step_gradients(world: World, settings: dict[str, Any], weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Gradients of the objective at the given float64 weights."""
+    weights = {name: weight.detach().clone().requires_grad_() for name, weight in weights.items()}
     dense = DenseModel(weights, settings)
     shares = [gpt.share(world, settings, sequences) for sequences in world.sequences(gpt.SEQUENCES)]
     batches = [{name: part.cpu() for name, part in item.items() if part is not None} for item in shares]
@@ -127,4 +133,4 @@ def gpt_dense(world: World, settings: dict[str, Any]) -> list[Shard]:
         loss = settings.get("main", 1.0) * (losses * mask).sum() / divisor + router / len(batches)
         loss.backward()
     gradients = {name: weight.grad for name, weight in weights.items()}
-    return [whole(f"grad:{name}", gradient) for name, gradient in gradients.items() if gradient is not None]
+    return {name: gradient for name, gradient in gradients.items() if gradient is not None}

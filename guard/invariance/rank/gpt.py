@@ -58,7 +58,9 @@ def configuration(world: World, settings: dict[str, Any]) -> Any:
         }
     if cut.pp > 1:
         fields |= {"pipeline_model_parallel_size": cut.pp, "pipeline_dtype": torch.float32}
-        fields |= {"virtual_pipeline_model_parallel_size": cut.vpp} if cut.vpp else {}
+        # Between two stages that are neighbours on both sides, batched messages of one size would be confused.
+        interleaved = {"virtual_pipeline_model_parallel_size": cut.vpp, "overlap_p2p_comm": True}
+        fields |= {**interleaved, "batch_p2p_comm": False} if cut.vpp else {}
     return adapt.config(fields | settings.get("config", {}), _class(settings))
 
 

@@ -6,6 +6,8 @@ PROGRAMS: dict[str, str] = {
     "router": "guard.invariance.rank.router",
     "gpt": "guard.invariance.rank.gpt",
     "gpt_dense": "guard.invariance.rank.dense",
+    "update": "guard.invariance.rank.update",
+    "update_dense": "guard.invariance.rank.update",
     "mtp_dense": "guard.invariance.rank.mtp_dense",
     "padding": "guard.invariance.rank.padding",
     "delta_net": "guard.invariance.rank.delta_net",

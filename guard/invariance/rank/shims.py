@@ -26,6 +26,9 @@ class CudaToCpu(TorchFunctionMode):  # type: ignore[misc]
         kwargs = dict(kwargs or {})
         if func is torch.Tensor.cuda:
             return args[0]
+        if func is torch.Tensor.type and len(args) == 1 and not kwargs:
+            # Gradient clipping asserts the name of the type that a gradient has on a GPU.
+            return str(func(*args)).replace("torch.", "torch.cuda.", 1)
         if _is_cuda(kwargs.get("device")):
             kwargs["device"] = CPU
         if kwargs.get("pin_memory"):
@@ -62,6 +65,7 @@ def on_cpu() -> None:
     cuda.Stream = cuda.Event = _Stream
     cuda.stream = lambda _stream: contextlib.nullcontext()
     cuda.synchronize = lambda *_args, **_kwargs: None
+    cuda.is_current_stream_capturing = lambda: False
     tensor: Any = torch.Tensor
     tensor.cuda = lambda self, *_args, **_kwargs: self
 
@@ -79,3 +83,47 @@ def on_cpu() -> None:
 
     distributed: Any = dist
     distributed.all_to_all_single = all_to_all_single
+    distributed.all_gather = _gather_of_any_sizes(dist.all_gather)
+    for name in ("all_reduce", "reduce_scatter_tensor"):
+        setattr(distributed, name, _with_average(getattr(dist, name)))
+
+
+class _Done:
+    """The handle of an exchange that is over."""
+
+    def wait(self) -> None:
+        """There is nothing to wait for."""
+
+
+def _gather_of_any_sizes(gather: Any) -> Any:
+    """NCCL gathers tensors of unequal sizes, Gloo refuses: they travel padded to the largest."""
+
+    def all_gather(pieces: Any, tensor: Any, group: Any = None, async_op: bool = False) -> Any:
+        largest = max(piece.numel() for piece in pieces)
+        if all(piece.numel() == largest for piece in pieces):
+            return gather(pieces, tensor, group=group, async_op=async_op)
+        padded = tensor.new_zeros(largest)
+        padded[: tensor.numel()] = tensor.detach().flatten()
+        whole = [torch.empty_like(padded) for _ in pieces]
+        gather(whole, padded, group=group)
+        for piece, part in zip(pieces, whole, strict=True):
+            piece.copy_(part[: piece.numel()].view(piece.shape))
+        return _Done() if async_op else None
+
+    return all_gather
+
+
+def _with_average(reduce: Any) -> Any:
+    """NCCL averages in the collective, Gloo only sums: the division follows."""
+
+    def reduced(*args: Any, **kwargs: Any) -> Any:
+        operation = kwargs.get("op", next((each for each in args if isinstance(each, dist.ReduceOp.RedOpType)), None))
+        if operation != dist.ReduceOp.AVG:
+            return reduce(*args, **kwargs)
+        args = tuple(dist.ReduceOp.SUM if isinstance(each, dist.ReduceOp.RedOpType) else each for each in args)
+        kwargs = {**kwargs, "async_op": False} | ({"op": dist.ReduceOp.SUM} if "op" in kwargs else {})
+        reduce(*args, **kwargs)
+        args[0].div_(dist.get_world_size(kwargs.get("group")))
+        return _Done()
+
+    return reduced
