@@ -43,6 +43,7 @@ def _oracle_cases() -> list[Case]:
             (True, 1, "one", "_one", (WHOLE,)),
             (True, 1, "tail", "_tail_accumulated", (Cut(mbs=1),)),
             (False, 1, "tail", "_tail", (WHOLE,)),
+            (False, 1, "tail", "_tail_accumulated", (Cut(mbs=1),)),
         )
     ]
 

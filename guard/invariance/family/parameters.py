@@ -83,6 +83,19 @@ def cases() -> list[Case]:
                 essential_cuts=(unequal[0],),
             ),
         ]
+    found.append(
+        Case(
+            "expert_norm_bias",
+            "norm",
+            "the norm of experts with biases, which no rank cuts, does not depend on EP or on TP with ETP = 1",
+            "norm",
+            {"parts": "experts"},
+            (equal[1], unequal[0]),
+            reference=Cut(mbs=4),
+            places=DUPLICATE,
+            code=NORM_CODE,
+        )
+    )
     return found + _replicated() + _groups()
 
 

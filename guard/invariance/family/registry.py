@@ -6,6 +6,7 @@ from guard.invariance.case import Case
 from guard.invariance.family import (
     entropy,
     language,
+    layers,
     model,
     mtp,
     optimizer,
@@ -14,9 +15,23 @@ from guard.invariance.family import (
     pipeline,
     router,
     router_parallel,
+    routing,
 )
 
-FAMILIES = (router, router_parallel, language, mtp, entropy, parameters, model, options, pipeline, optimizer)
+FAMILIES = (
+    router,
+    router_parallel,
+    language,
+    mtp,
+    entropy,
+    parameters,
+    model,
+    options,
+    pipeline,
+    optimizer,
+    routing,
+    layers,
+)
 
 
 def all_cases() -> list[Case]:

@@ -52,10 +52,19 @@ def missing_packages() -> None:
             mtp.is_inference_column_parallel_linear = lambda _layer: False
 
 
+_FORKS: list[Any] = []
+
+
 def plain_random_state() -> None:
     """Let the tensor-parallel random state fork without CUDA; dropout is off and weights are set by the case."""
-    random = module("megatron.core.tensor_parallel.random")
+    random: Any = module("megatron.core.tensor_parallel.random")
+    _FORKS.append(random.CudaRNGStatesTracker.fork)
     random.CudaRNGStatesTracker.fork = lambda _self, *_args, **_kwargs: contextlib.nullcontext()
+
+
+def kept_random_fork(tracker: Any, name: str) -> Any:
+    """The tree's own fork of a random state, which `plain_random_state` put aside."""
+    return _FORKS[0](tracker, name)
 
 
 def config(overrides: dict[str, Any], cls: type | None = None) -> Any:

@@ -7,17 +7,16 @@ from typing import Any
 import torch
 
 from guard.invariance.rank import adapt
-from guard.invariance.rank.norm import optimizer_norm
 from guard.invariance.rank.router import check_margin
 from guard.invariance.rank.shard import Shard, global_tensor, install, whole
-from guard.invariance.rank.step import LossFunction, Model, train_step
+from guard.invariance.rank.step import LossFunction, Model, optimizer_norm, train_step
 from guard.invariance.rank.tree import UnavailableError, member
 from guard.invariance.rank.world import World
 
 SEQUENCES, LENGTH, WIDTH, EXPERTS = 4, 16, 16, 4
 
 
-def configuration(world: World) -> Any:
+def configuration(world: World, bias: bool = False) -> Any:
     """A configuration of one layer of experts without auxiliary losses."""
     cut = world.cut
     fields: dict[str, Any] = {
@@ -37,7 +36,7 @@ def configuration(world: World) -> Any:
         "expert_model_parallel_size": cut.ep,
         "expert_tensor_parallel_size": world.etp,
         "sequence_parallel": cut.tp > 1,
-        "add_bias_linear": False,
+        "add_bias_linear": bias,
         "bias_activation_fusion": False,
         "gradient_accumulation_fusion": False,
         "hidden_dropout": 0.0,
@@ -60,8 +59,11 @@ def layer(config: Any) -> torch.nn.Module:
     return spec(**given)
 
 
-class _ExpertModel(Model):
+class ExpertModel(Model):
+    """The layer in the form that the schedule asks for."""
+
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Hidden states [length, sequences, width] through the layer."""
         output, _bias = self.moe(hidden)
         return output
 
@@ -69,7 +71,7 @@ class _ExpertModel(Model):
 def experts(world: World, settings: dict[str, Any]) -> list[Shard]:
     """Gradients of the sum of output · weights over all tokens. Settings: `norm` (the optimizer's), `draw`."""
     config = configuration(world)
-    model = _ExpertModel(config, moe=layer(config))
+    model = ExpertModel(config, moe=layer(config))
     model.to(world.device).train()
     install(world, model)
     hidden = global_tensor(f"hidden {settings.get('draw', 0)}", (LENGTH, SEQUENCES, WIDTH), 1.0)

@@ -6,26 +6,14 @@ from typing import Any
 
 import torch
 
-from guard.invariance.rank import adapt
+from guard.invariance.rank import adapt, experts
 from guard.invariance.rank.placement import Placement, place_parameters
 from guard.invariance.rank.shard import Shard, piece_of, whole
-from guard.invariance.rank.step import Model, wrap
+from guard.invariance.rank.step import Model, optimizer_norm, wrap
 from guard.invariance.rank.tree import UnavailableError, member
 from guard.invariance.rank.world import World
 
 HEADS, WIDTH = 4, 16
-
-
-def optimizer_norm(model: Any) -> torch.Tensor:
-    """`get_grad_norm` of the tree's optimizer for a wrapped model whose `main_grad` is final."""
-    factory: Any = member("megatron.core.optimizer", "get_megatron_optimizer")
-    settings: Any = member("megatron.core.optimizer", "OptimizerConfig")
-    chosen = settings(**adapt.accepted(settings, {"optimizer": "sgd", "lr": 0.1, "clip_grad": 1.0}))
-    optimizer = factory(chosen, [model], **adapt.accepted(factory, {"use_gloo_process_groups": False}))
-    for part in getattr(optimizer, "chained_optimizers", [optimizer]):
-        for parameter in part.get_parameters():
-            parameter.grad = parameter.main_grad
-    return torch.as_tensor(float(optimizer.get_grad_norm()), dtype=torch.float64)
 
 
 def _fill(model: torch.nn.Module) -> None:
@@ -42,8 +30,8 @@ def _fill(model: torch.nn.Module) -> None:
 def norm(world: World, settings: dict[str, Any]) -> list[Shard]:
     """The norm after `main_grad` was set to known numbers.
 
-    Settings: `parts`: `linear` (a column-parallel weight and a replicated norm) or `sink` (a learnable softmax offset,
-    one number a head).
+    Settings: `parts`: `linear` (a column-parallel weight and a replicated norm), `sink` (a learnable softmax offset,
+    one number a head) or `experts` (a layer of experts with biases, which no rank cuts).
     """
     fields: dict[str, Any] = {
         "num_layers": 1,
@@ -53,7 +41,10 @@ def norm(world: World, settings: dict[str, Any]) -> list[Shard]:
         "add_bias_linear": False,
         "gradient_accumulation_fusion": False,
     }
-    if settings["parts"] == "sink":
+    if settings["parts"] == "experts":
+        config = experts.configuration(world, bias=True)
+        model = experts.ExpertModel(config, moe=experts.layer(config))
+    elif settings["parts"] == "sink":
         config = adapt.config({**fields, "softmax_type": "learnable"})
         part = _sink(config)
         model = Model(config, attention=part)

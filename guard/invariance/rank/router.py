@@ -37,7 +37,7 @@ def configuration(world: World, settings: dict[str, Any]) -> Any:
         "hidden_dropout": 0.0,
         "attention_dropout": 0.0,
     }
-    return adapt.config(fields)
+    return adapt.config(fields | settings.get("config", {}))
 
 
 class _RouterModel(Model):

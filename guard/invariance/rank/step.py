@@ -117,3 +117,15 @@ def run_schedule(world: World, wrapped: list[Any], batches: list[Any], forward: 
         micro_batch_size=world.cut.mbs,
         forward_only=False,
     )
+
+
+def optimizer_norm(model: Any) -> torch.Tensor:
+    """`get_grad_norm` of the tree's optimizer for a wrapped model whose `main_grad` is final."""
+    factory: Any = member("megatron.core.optimizer", "get_megatron_optimizer")
+    settings: Any = member("megatron.core.optimizer", "OptimizerConfig")
+    chosen = settings(**adapt.accepted(settings, {"optimizer": "sgd", "lr": 0.1, "clip_grad": 1.0}))
+    optimizer = factory(chosen, [model], **adapt.accepted(factory, {"use_gloo_process_groups": False}))
+    for part in getattr(optimizer, "chained_optimizers", [optimizer]):
+        for parameter in part.get_parameters():
+            parameter.grad = parameter.main_grad
+    return torch.as_tensor(float(optimizer.get_grad_norm()), dtype=torch.float64)
