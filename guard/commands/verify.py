@@ -10,16 +10,17 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import click
 
 from guard import __version__
 from guard.commands.check import configured
 from guard.commands.output import CLEAN, NOTHING_CHECKED, OutputOptions, finish, output_options
-from guard.commands.progress import progress
+from guard.commands.progress import Progress, progress
 from guard.commands.related import with_lint, with_report
 from guard.commands.settings import load_config
 from guard.errors import GuardError
@@ -29,16 +30,18 @@ from guard.invariance.selection import SelectionError, compile_expression
 from guard.invariance.selftest import run as run_self_test
 from guard.invariance.session import Request, records
 from guard.invariance.tree import open_tree
-from guard.invariance.verdict import Verdict, beside, judge
+from guard.invariance.verdict import CHECK, Verdict, beside, judge
 from guard.lint.ruleset import RuleSet, load_rules
 from guard.model import Finding, Outcome, Report, Status
+from guard.report.plain import plural
 
 
 @click.command("verify")
 @click.option(
     "--tree", "tree", default=".", metavar="REV|DIR", help="Tree to measure; `installed` is the package of --python."
 )
-@click.option("--against", metavar="REV|DIR", help="A second tree, shown beside the first.")
+@click.option("--against", metavar="REV|DIR", help="A second tree, shown beside the first; what is new comes first.")
+@click.option("--fail-on-new", is_flag=True, help="With --against: what both trees show alike is a warning, no error.")
 @click.option(
     "--python",
     metavar="EXE",
@@ -71,6 +74,7 @@ from guard.model import Finding, Outcome, Report, Status
 def verify(
     tree: str,
     against: str | None,
+    fail_on_new: bool,
     python: str | None,
     device: str,
     ranks: int | None,
@@ -94,18 +98,39 @@ def verify(
         raise GuardError(f"-k: {error}") from error
     if listed:
         return _list(suite, expression, ranks or 0)
+    if fail_on_new and not against:
+        raise GuardError("--fail-on-new compares with another tree: give --against REV|DIR as well")
     output = configured(output, load_config(None), Path.cwd())
+    if not self_test and not selected(suite, expression, ranks=ranks or 0):
+        return finish(_nothing(suite, expression), output)
     request = Request(interpreter(python), device, ranks, suite, expression, timeout, pool=pool)
     with _interruptible():
         if self_test:
             report = _self_test(tree, request)
         else:
             rules = load_rules()  # a rule that does not load is said now, not after minutes of measuring
-            verdict = measure(tree, request, rules, output.quiet)
-            other = measure(against, request, rules, output.quiet) if against else None
+            with progress(output.quiet) as tell:
+                verdict = measure(tree, request, rules, tell)
+                other = measure(against, request, rules, tell) if against else None
             findings = with_report(verdict.findings, check_report) if check_report else verdict.findings
-            report = _report([verdict, *([other] if other else [])], beside(findings, other) if other else findings)
-    return finish(dataclasses.replace(report, seconds=time.monotonic() - started), output)
+            if other:
+                findings = beside(findings, verdict, other, fail_on_new)
+            report = _report([verdict, *([other] if other else [])], findings)
+    report = dataclasses.replace(report, seconds=time.monotonic() - started)
+    unproven = [row for row in report.invariance if row.tree == tree and row.status == "skipped"]
+    if not unproven:
+        return finish(report, output)
+    said = f"not proven: {plural(len(unproven), 'measurement')} of {len(report.invariance)} could not be made"
+    code = finish(dataclasses.replace(report, notices=(*report.notices, said)), output)
+    return NOTHING_CHECKED if code == CLEAN else code
+
+
+def _nothing(suite: str, expression: str) -> Report:
+    """The report of a choice that leaves no case, with where there would be some."""
+    reason = f"no case of the {suite} suite is selected by -k {expression!r}"
+    if suite != "full" and (others := selected("full", expression)):
+        reason += f"; --suite full has {plural(len(others), 'measurement')} of that name"
+    return Report(command="verify", version=__version__, outcomes=(Outcome(CHECK, Status.SKIPPED, reason),))
 
 
 def _list(suite: str, expression: str, ranks: int) -> int:
@@ -175,7 +200,18 @@ def interpreter(given: str | None) -> str:
     return str(Path(found).absolute())
 
 
-def measure(given: str, request: Request, rules: RuleSet, quiet: bool = False) -> Verdict:
+def _tell(tell: Progress, label: str, record: Mapping[str, Any]) -> None:
+    """Progress: one line a measurement where nobody watches."""
+    match record["type"]:
+        case "start":
+            tell.begin(record["cases"], "measurement")
+        case "begin":
+            tell(f"{label}: {record['case']}")
+        case "case":
+            tell.done(f"{record['case']} {Cut(**record['cut']).label()}: {record['status']}")
+
+
+def measure(given: str, request: Request, rules: RuleSet, tell: Progress) -> Verdict:
     """Measure one tree, with everything temporary below one folder that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="guard-verify-", ignore_cleanup_errors=True) as folder:
         started = time.monotonic()
@@ -183,15 +219,9 @@ def measure(given: str, request: Request, rules: RuleSet, quiet: bool = False) -
         scratch = Path(folder) / "ranks"
         scratch.mkdir()
         taken = []
-        with progress(quiet) as tell:
-            for record in records(request, found.folder, scratch):
-                taken.append(record)
-                if isinstance(record.get("cases"), int):
-                    tell.begin(record["cases"], "case")
-                elif record["type"] == "begin":
-                    tell(f"{found.label}: {record['case']}")
-                elif record["type"] == "case":
-                    tell.done()
+        for record in records(request, found.folder, scratch):
+            taken.append(record)
+            _tell(tell, found.label, record)
         verdict = judge(found, taken, time.monotonic() - started)
         return dataclasses.replace(verdict, findings=with_lint(verdict.findings, found, rules))
 

@@ -161,7 +161,7 @@ def open_tree(tree: Path, device: str) -> tuple[str, str, str]:
             f"{sys.executable} has no torch ({error}): give --python an interpreter that has it"
         ) from error
     from guard.invariance.rank import program, shims
-    from guard.invariance.rank.tree import TreeError, UnavailableError, check_origin, enter
+    from guard.invariance.rank.tree import TreeError, UnavailableError, check_origin, enter, remedy
 
     if device == "cuda" and not torch.cuda.is_available():
         raise FatalError("--device cuda, but torch sees no CUDA device")
@@ -178,7 +178,8 @@ def open_tree(tree: Path, device: str) -> tuple[str, str, str]:
     except (TreeError, UnavailableError) as error:
         raise FatalError(str(error)) from error
     except Exception as error:
-        raise FatalError(f"the tree {tree} does not import: {type(error).__name__}: {error}") from error
+        reason = f"{type(error).__name__}: {error}{remedy(error)}"
+        raise FatalError(f"the tree {tree} does not import: {reason}") from error
     return chosen, torch.__version__, version
 
 

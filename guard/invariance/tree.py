@@ -42,6 +42,8 @@ def open_tree(given: str, scratch: Path, python: str) -> Tree:
     folder = Path(given)
     if (folder / MARK).is_file():
         return Tree(given, folder.resolve(), _below_here(folder.resolve()))
+    if folder.is_dir() and (inner := _vendored(folder)) is not None:
+        return Tree(given, inner, _below_here(inner))
     try:
         with Repository.open(".") as repository:
             into = scratch / "tree"
@@ -50,6 +52,22 @@ def open_tree(given: str, scratch: Path, python: str) -> Tree:
     except GitError as error:
         where = f"the folder {given} holds no {MARK}" if folder.is_dir() else f"there is no folder {given}"
         raise GuardError(f"--tree {given}: {where}, and as a revision: {error}") from error
+
+
+def _vendored(folder: Path, depth: int = 4) -> Path | None:
+    """The folder below `folder` that holds Megatron-Core, the nearest if there are several; hidden folders stay out."""
+    level = [folder.resolve()]
+    for _ in range(depth):
+        level = sorted(
+            inner
+            for outer in level
+            for inner in outer.iterdir()
+            if inner.is_dir() and not inner.is_symlink() and not inner.name.startswith((".", "__"))
+        )
+        for inner in level:
+            if (inner / MARK).is_file():
+                return inner
+    return None
 
 
 def _below_here(folder: Path) -> str:

@@ -196,7 +196,9 @@ def _foot(report: Report, view: View, paint: Paint, width: int) -> list[str]:
         style = "red bold" if outcome.status is Status.FAILED else "yellow"
         subject = f" {one_line(outcome.subject)}" if outcome.subject else ""
         said = f"{outcome.check}{subject}: {one_line(outcome.reason or 'no reason given')}"
-        lines.append(f"{paint(outcome.status.value, style)} {cut(said, width - 8)}")
+        # What failed is told whole: what to do about it often stands at the end.
+        said = said if outcome.status is Status.FAILED else cut(said, width - 8)
+        lines.append(f"{paint(outcome.status.value, style)} {said}")
     if len(troubled) > most:
         lines.append(paint(f"… and {len(troubled) - most} more not checked; -v shows all", "dim"))
     if view.quiet:

@@ -91,7 +91,37 @@ def test_no_selected_case_is_skipped_with_a_reason(tmp_path: Path) -> None:
 def test_a_second_tree_is_named_beside_the_finding(tmp_path: Path) -> None:
     verdict = judge(tree(tmp_path), [START, differing(1, 4.0), END], 1.0)
     clean = judge(tree(tmp_path, "there"), [START, record("seq_aux_mbs", "ok", ratio=1.0, rel=0.0), END], 1.0)
-    (finding,) = beside(verdict.findings, clean)
-    assert finding.message.endswith("; there is clean here")
-    (finding,) = beside(verdict.findings, verdict)
+    (finding,) = beside(verdict.findings, verdict, clean)
+    assert finding.message.endswith("; new: there is clean here")
+    (finding,) = beside(verdict.findings, verdict, verdict)
     assert finding.message.endswith("; here shows it as well")
+
+
+def other_case(ratio: float) -> dict[str, Any]:
+    return record("aux_mbs_identical", "differs", ratio=ratio, rel=abs(ratio - 1), reason=f"ratio {ratio}")
+
+
+def test_what_is_new_comes_first_and_what_is_known_only_warns(tmp_path: Path) -> None:
+    here = judge(tree(tmp_path), [START, differing(1, 4.0), other_case(2.0), END], 1.0)
+    there = judge(tree(tmp_path, "there"), [START, differing(1, 4.0), record("aux_mbs_identical", "ok"), END], 1.0)
+    found = beside(here.findings, here, there, only_new=True)
+    assert [(finding.subject, finding.severity) for finding in found] == [
+        ("aux_mbs_identical", Severity.ERROR),
+        ("seq_aux_mbs", Severity.WARNING),
+    ]
+
+
+def test_a_second_defect_behind_a_known_one_is_new(tmp_path: Path) -> None:
+    here = judge(tree(tmp_path), [START, other_case(3.0), END], 1.0)
+    there = judge(tree(tmp_path, "there"), [START, other_case(2.0), END], 1.0)
+    (finding,) = beside(here.findings, here, there, only_new=True)
+    assert finding.severity is Severity.ERROR
+    assert "new: there differs here too, but by other ratios" in finding.message
+    assert finding.fingerprint != there.findings[0].fingerprint
+
+
+def test_rounding_makes_no_new_finding(tmp_path: Path) -> None:
+    first, second = (judge(tree(tmp_path), [START, other_case(ratio), END], 1.0) for ratio in (2.25, 2.2500001))
+    assert first.findings[0].fingerprint == second.findings[0].fingerprint
+    (finding,) = beside(first.findings, first, second, only_new=True)
+    assert finding.severity is Severity.WARNING

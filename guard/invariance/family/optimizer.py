@@ -44,7 +44,6 @@ def cases() -> list[Case]:
             tolerance=1e-3,
             tolerance_reason="a change of 1e-4 of a weight near 1 holds the rounding of that weight, 6e-8",
             oracle={"program": "update_dense"},
-            essential=True,
         ),
         _case(
             "clip_norm_dense",
@@ -83,8 +82,6 @@ def cases() -> list[Case]:
             ddp=SHARDED,
             clip=CLIPPED,
             oracle=plain,
-            essential=True,
-            essential_cuts=(DP2,),
         ),
         _case(
             "distributed_optimizer_experts",

@@ -161,8 +161,6 @@ def _mean() -> list[Case]:
             DDP,
             experts=4,
             ptl=False,
-            essential=True,
-            essential_cuts=(EP2,),
         ),
         model_case(
             "mean_average_in_collective",

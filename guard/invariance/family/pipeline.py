@@ -62,8 +62,6 @@ def cases() -> list[Case]:
             (PP2, Cut(tp=2, pp=2, mbs=2), VPP),
             TIED,
             tied=True,
-            essential=True,
-            essential_cuts=(PP2,),
         ),
         _case(
             "pipeline_context",

@@ -56,7 +56,6 @@ def _choices() -> list[Case]:
             TOPK,
             config=config,
             project=1.0,
-            essential=name == "softmax",
         )
         for name, config in kinds
     ] + [
@@ -102,7 +101,6 @@ def _losses() -> list[Case]:
                 config={"moe_router_load_balancing_type": "aux_loss", "moe_aux_loss_coeff": 1e-2},
                 mask="tail",
                 ptl=ptl,
-                essential=ptl,
             ),
             _case(
                 f"several_losses_dense{suffix}",
@@ -188,8 +186,6 @@ def _counts() -> list[Case]:
             quantity="bias",
             oracle=None,
             reference=WHOLE,
-            essential=True,
-            essential_cuts=(Cut(dp=2, mbs=2),),
         ),
     ]
 

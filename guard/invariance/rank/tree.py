@@ -35,9 +35,18 @@ def enter(tree: Path) -> str:
             package.__path__ = [str(tree / "megatron")]
         core = importlib.import_module("megatron.core")
     except Exception as error:
-        raise TreeError(f"megatron.core of {tree} does not import: {type(error).__name__}: {error}") from error
+        reason = f"{type(error).__name__}: {error}{remedy(error)}"
+        raise TreeError(f"megatron.core of {tree} does not import: {reason}") from error
     check_origin(tree)
     return str(getattr(core, "__version__", "unknown"))
+
+
+def remedy(error: BaseException) -> str:
+    """How to get the package that an import lacks; empty where nothing outside the tree is missing."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    if not name or name.split(".")[0] == "megatron":
+        return ""
+    return f"; install it: {sys.executable} -m pip install {name.split('.')[0]}"
 
 
 def check_origin(tree: Path) -> None:
@@ -62,7 +71,7 @@ def module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise UnavailableError(f"the tree has no importable {name}: {error}") from error
+        raise UnavailableError(f"the tree has no importable {name}: {error}{remedy(error)}") from error
 
 
 def member(name: str, attribute: str) -> object:
