@@ -1,9 +1,9 @@
 """Does `guard verify` notice planted numeric bugs? `python tests/bench/mutants_bench.py TREE MUTANTS [NAME…]`.
 
 TREE is a folder with `megatron/core`; MUTANTS holds `mutants.jsonl` (one object a line with `name`, `file`, `patch`
-and, if known, `caught`) and the patches. Each patch is made in a copy of the tree. The cases that point into the patched
-file run first, then the rest of the full suite; a measurement that turns from its result on TREE notices the bug. The
-last line counts how many were noticed.
+and, if known, `caught`) and the patches. Each patch is made in a copy of the tree. The cases that point into the
+patched file run first, then the rest of the full suite; a measurement that turns from its result on TREE notices the
+bug. The last line counts how many were noticed.
 """
 
 from __future__ import annotations
