@@ -19,7 +19,7 @@ from tests.conftest import Workshop
 from tests.syncs import Guard
 
 ROOT = Path(__file__).parents[1]
-LINTED = "import torch\n\n\ndef start(stream):\n    stream.wait_stream(torch.cuda.default_stream())\n"
+LINTED = "import torch\n\n\ndef start(grad_stream):\n    grad_stream.wait_stream(torch.cuda.default_stream())\n"
 VALIDATOR = jsonschema.Draft202012Validator(json_schema())
 
 

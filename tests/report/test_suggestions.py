@@ -24,7 +24,7 @@ from tests.syncs import Guard, make_sync
 ROOT = Path(__file__).parents[2]
 BASE = "def aux(probs, bsz):\n    count = probs.shape[0]\n    return probs.sum() / count\n"
 FIXED = BASE.replace("shape[0]", "shape[0] * bsz")
-LINTED = "import torch\n\n\ndef start(stream):\n    stream.wait_stream(torch.cuda.default_stream())\n"
+LINTED = "import torch\n\n\ndef start(grad_stream):\n    grad_stream.wait_stream(torch.cuda.default_stream())\n"
 COMMAND = re.compile(
     r"guard (?:explain|restore|accept) (?:[0-9a-f]{16}|GRD\d+)[^`\n<\"%\\]*|guard check --fix [\w./]+\.py"
 )
@@ -155,3 +155,25 @@ def test_what_was_skipped_is_said_and_is_no_annotation(workshop: Workshop, guard
     lines = guard("check", "bad.py", "good.py", "-o", "github", folder=workshop.folder).output.splitlines()
     assert any(line.startswith("guard: ") and "bad.py" in line for line in lines)
     assert not any(line.startswith("::") and "skipped" in line for line in lines)
+
+
+def test_the_safe_edit_of_a_rule_is_offered_where_formats_can_show_it(workshop: Workshop, guard: Guard) -> None:
+    workshop.commit("base", {"l.py": LINTED})
+    sarif = json.loads(guard("check", "l.py", "-o", "sarif", folder=workshop.folder).output)
+    (result,) = sarif["runs"][0]["results"]
+    (replacement,) = result["fixes"][0]["artifactChanges"][0]["replacements"]
+    assert result["partialFingerprints"]["primaryLocationLineHash"] == line_hashes(LINTED.encode(), {5})[5]
+    document = json.loads(guard("check", "l.py", "-o", "rdjson").output)
+    (suggestion,) = document["diagnostics"][0]["suggestions"]
+    guard("check", "--fix", "l.py")
+    fixed = (workshop.folder / "l.py").read_text()
+    assert fixed != LINTED
+    assert fixed.splitlines(keepends=True)[4] == replacement["insertedContent"]["text"]
+    assert fixed.splitlines()[4] == suggestion["text"]
+    assert suggestion["range"] == {"start": {"line": 5}, "end": {"line": 5}}
+
+
+def test_each_change_names_its_author(workshop: Workshop, guard: Guard, lossy: str) -> None:
+    findings = guard.check("--since", lossy, folder=workshop.folder).findings("GRD2")
+    told = {origin["author"] for finding in findings for origin in finding["origins"]}
+    assert told == {"Ada"}
