@@ -56,6 +56,12 @@ class Alignment:
         self._became: dict[int, int] | None = None
 
     @property
+    def fresh_of_other(self) -> set[int]:
+        """Statements of merged that the other side has, and neither the base nor the side."""
+        from_other = set(self.other_merged)
+        return {k for k in from_other if k >= 0 and self.merged_base[k] < 0 and self.merged_side[k] < 0}
+
+    @property
     def became(self) -> dict[int, int]:
         """Which statement of the base became which of the other side, where both differ but are alike."""
         if self._became is None:

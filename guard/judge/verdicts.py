@@ -18,6 +18,7 @@ from guard.judge.matches import looked_at_again
 from guard.judge.normal_form import permuted
 from guard.judge.outcomes import EditOutcome, Hunk, told
 from guard.judge.placement import block_lost, order_lost, partners_of
+from guard.judge.respelled import back_in_other_words
 from guard.model import Verdict
 
 SAYS_SOMETHING = 3  # names, values and operators that a statement must have to be known again elsewhere in a file
@@ -46,7 +47,8 @@ def judge_statements(forms: Alignment) -> list[Hunk]:
         found.append(hunk)
     partners = partners_of(forms)
     for hunk in found:
-        hunk.fates = [looked_at_again(forms, _placed(forms, fate, partners)) for fate in hunk.fates]
+        placed = [looked_at_again(forms, _placed(forms, fate, partners)) for fate in hunk.fates]
+        hunk.fates = [back_in_other_words(forms, fate) for fate in placed]
     return [*found, *_displaced(forms, partners)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from guard.documents.decoding import decode
 from guard.documents.definitions import EMPTY, MODULE, Definition, SourceFile, parse
@@ -206,9 +206,22 @@ def narrowed(text: str, method: str) -> tuple[int, str] | None:
         not lines[last].strip() or lines[last].startswith((indent + " ", indent + "\t", indent + ")", indent + "#"))
     ):
         last += 1
-    while first > 0 and lines[first - 1].startswith(indent + "@"):
-        first -= 1
+    first = _first_decorator(lines, first, indent)
     return first, textwrap.dedent("\n".join(lines[first:last])).rstrip("\n") + "\n"
+
+
+def _first_decorator(lines: Sequence[str], first: int, indent: str) -> int:
+    """The 0-based line on which the decorators above a `def` begin, those of several lines included."""
+    above = first
+    while above > 0:
+        line = lines[above - 1]
+        inside = line.startswith((indent + " ", indent + "\t", indent + ")", indent + "]", indent + "}", indent + "#"))
+        if line.startswith(indent + "@"):
+            first = above - 1
+        elif line.strip() and not inside:
+            break
+        above -= 1
+    return first
 
 
 def _title(chunk: str) -> str:

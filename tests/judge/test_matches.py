@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from guard.judge.matches import MATCHES
-from guard.model import Side
+from guard.model import Side, Verdict
 from tests.judge.trees import judged, losses
 
 
@@ -131,3 +131,31 @@ def test_what_means_something_else_is_a_loss(ours: str, merged: str) -> None:
 def test_a_text_without_placeholder_is_a_text() -> None:
     base = fun("raise ValueError(f'no such thing')")
     assert not judged(base, base.replace("f'", "'"), base, base)
+
+
+CALL = fun("log(1)", "x = make(n, kind=kind, size=2)", "return x", head="def f(kind, n):")
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        CALL.replace("make(n, kind=kind, size=2)", 'make(n, {"kind": kind, "size": 2})'),
+        CALL.replace(
+            "    x = make(n, kind=kind, size=2)", '    made = {"kind": kind, "size": 2}\n    x = make(n, **made)'
+        ),
+        CALL.replace("make(n, kind=kind, size=2)", 'make(n, options={"kind": kind}, size=3)'),
+    ],
+)
+def test_a_removal_that_is_back_in_the_other_side_s_spelling_is_revived(theirs: str) -> None:
+    ours = CALL.replace("kind=kind, ", "")
+    back = losses(judged(CALL, ours, theirs, theirs), Side.OURS)
+    assert [change.verdict for change in back] == [Verdict.REVIVED]
+    assert "kind" in back[0].pieces[0].back[0]
+    rid = theirs.replace('"kind": kind, ', "").replace('options={"kind": kind}, ', "")
+    assert not losses(judged(CALL, ours, theirs, rid), Side.OURS)
+
+
+def test_an_entry_that_is_back_as_an_argument_is_revived() -> None:
+    base = CALL.replace("make(n, kind=kind, size=2)", 'make(n, {"kind": kind, "size": 2})')
+    ours = base.replace('"kind": kind, ', "")
+    assert [c.verdict for c in losses(judged(base, ours, CALL, CALL), Side.OURS)] == [Verdict.REVIVED]
