@@ -156,6 +156,7 @@ class Finding:
     related: tuple[Related, ...] = ()
     edits: tuple[Edit, ...] = ()
     fixable: bool = False
+    because: tuple[str, ...] = ()
     policy: str | None = None
     accepted: str | None = None
     score: float = 0.0

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
+from guard.checks.severity import severity_of
 from guard.checks.wording import message_of
 from guard.codes import name_of
 from guard.documents.unread import UNREAD
 from guard.judge.changes import JudgedChange, LostEdit
 from guard.judge.directives import DIRECTIVE
+from guard.judge.doubts import is_contested
 from guard.judge.numeric import is_numeric, is_test
 from guard.judge.tokens import content
-from guard.model import Confidence, Finding, Related, Severity, Survival, Verdict, fingerprint
+from guard.model import Finding, Related, Severity, Survival, Verdict, fingerprint
 
 _CODE = {
     Verdict.REVERTED: "GRD201", Verdict.LOST: "GRD202", Verdict.PARTLY: "GRD203", Verdict.DEAD: "GRD204",
     Verdict.REVIVED: "GRD205", Verdict.TWICE: "GRD309", Verdict.SUPERSEDED: "GRD202",
 }  # fmt: skip
-MOST_IN_DOUBT = 8  # pieces for each precise one: where the other side wrote all around anew, one edit proves little
 MANY_GONE = 30  # lost changes of one file and side, none of them kept, that weigh as much as a number
 _WORST_FIRST = (
     Verdict.TWICE, Verdict.REVERTED, Verdict.PARTLY, Verdict.LOST, Verdict.DEAD, Verdict.REVIVED, Verdict.SUPERSEDED,
@@ -40,7 +41,7 @@ def finding_of(
     lead = max(first.pieces, key=lambda p: (p.verdict is verdict, bool(p.missing), not p.imported, is_numeric(p.words)))
     code = _code(first, verdict)
     numeric = any(change.numeric for change in group)
-    severity, confidence = _severity(group, pieces, verdict, numeric)
+    severity, confidence = severity_of(group, pieces, verdict, numeric=numeric)
     text = " ".join(part for piece in pieces for part in (*piece.missing, "|", *piece.back))
     place, subject = first.place, lead.subject or first.subject
     return Finding(
@@ -62,6 +63,7 @@ def finding_of(
         evidence=lead.evidence,
         related=_related(first, tests_there),
         fixable=verdict not in (Verdict.DEAD, Verdict.TWICE) and first.kind != DIRECTIVE,
+        because=tuple(sorted({name for p in pieces for name in (p.because, *p.doubts) if name})),
         score=_score(first, pieces, numeric, severity, survival),
     )
 
@@ -115,54 +117,13 @@ def _code(first: JudgedChange, verdict: Verdict) -> str:
     return _CODE[verdict]
 
 
-def _severity(
-    group: Sequence[JudgedChange], pieces: Sequence[LostEdit], verdict: Verdict, numeric: bool
-) -> tuple[Severity, Confidence]:
-    """Error where a numeric change or a fix is lost beyond doubt; doubt is what the other side did around it."""
-    first = group[0]
-    fix = any(origin.is_fix for change in group for origin in change.origins)
-    likely = [piece for piece in pieces if not piece.rewritten]
-    untouched = any(not piece.contested for piece in pieces)
-    confidence = Confidence.HIGH if untouched else Confidence.MEDIUM if likely else Confidence.LOW
-    if first.kind == DIRECTIVE:
-        return Severity.NOTE, confidence
-    if all(change.carried for change in group):
-        # No work of this side: rightly undone where it had only dropped something, or where the other side went on.
-        right = all((piece.back and not piece.missing) or piece.reworked for piece in pieces)
-        return (Severity.NOTE if right else Severity.WARNING), Confidence.LOW
-    if all(UNREAD in "".join((*piece.missing, *piece.back)) for piece in pieces):
-        return Severity.NOTE, Confidence.LOW  # lines compared as text: they may say the same in another form
-    if all(piece.imported for piece in pieces):
-        return Severity.WARNING, confidence
-    if first.elsewhere:
-        return Severity.WARNING, Confidence.LOW
-    if is_test(first.place.path):
-        return Severity.WARNING, confidence
-    if verdict is Verdict.DEAD:
-        return (Severity.ERROR if numeric or fix else Severity.WARNING), Confidence.MEDIUM
-    if all(piece.verdict is Verdict.REVIVED for piece in pieces):
-        certain = any(_sure(piece) and is_numeric(piece.words) for piece in pieces)
-        return (Severity.ERROR if certain and fix else Severity.WARNING), confidence
-    outvoted = sum(piece.precise for piece in pieces) * MOST_IN_DOUBT <= len(pieces)
-    for piece in pieces:
-        counts = is_numeric(piece.words) and not piece.imported
-        if (_sure(piece) and (counts or fix)) or (piece.precise and counts and not outvoted):
-            return Severity.ERROR, confidence
-    return Severity.WARNING, confidence
-
-
-def _sure(piece: LostEdit) -> bool:
-    """Whether the other side left alone what stands around a lost piece."""
-    return not piece.reworked and not piece.rewritten
-
-
 def _score(
     first: JudgedChange, pieces: Sequence[LostEdit], numeric: bool, severity: Severity, survival: Survival | None
 ) -> float:
     """Numeric × fix × has a test × strength of the evidence × what else of the file went, and a little for size."""
     fix = any(origin.is_fix for origin in first.origins)
     tests = any(origin.tests for origin in first.origins)
-    certain = sum(1 for piece in pieces if not piece.contested) / max(1, len(pieces))
+    certain = sum(1 for piece in pieces if not is_contested(piece)) / max(1, len(pieces))
     score = (3.0 if numeric else 1.0) * (2.0 if fix else 1.0) * (1.3 if tests else 1.0) * (1.0 + certain)
     score *= 1.0 + min(len(pieces), 20) / 20
     if survival is not None and survival.total:

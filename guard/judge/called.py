@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from guard.documents.definitions import Definition, SourceFile
 from guard.documents.statements import Statement
 from guard.judge import tokens
 from guard.judge.changes import LostEdit
 from guard.judge.correspondence import ALIKE
-from guard.judge.verdicts import EditOutcome
+from guard.judge.doubts import RUN_BY_A_HELPER, doubted
+from guard.judge.outcomes import EditOutcome
 from guard.model import Verdict
 
 MOST_OF_THEM = 0.5  # of the lost statements of one run; from here on the helper is another form of the whole run
@@ -25,7 +25,7 @@ def run_by_a_helper(
     now: Definition,
     merged: SourceFile,
 ) -> tuple[LostEdit, ...]:
-    """The pieces of one run of statements, those in doubt (`reworked`) that a helper of merged runs in their place.
+    """The pieces of one run of statements, those in doubt that a helper of merged runs in their place.
 
     They stay losses: an identical statement elsewhere proves nothing. But nobody can be sure of them either.
 
@@ -49,7 +49,7 @@ def run_by_a_helper(
     ]
     if telling and sum(telling) >= MOST_OF_THEM * len(telling):
         there = whole
-    return tuple(replace(p, reworked=True) if here else p for p, here in zip(pieces, there, strict=True))
+    return tuple(doubted(p, RUN_BY_A_HELPER) if here else p for p, here in zip(pieces, there, strict=True))
 
 
 def _calls(statements: Iterable[Statement]) -> set[str]:

@@ -30,9 +30,8 @@ class LostEdit:
         line, end_line: where it stands in merged, or would stand.
         evidence: the statement in each of the four trees.
         other_lines: source lines, stripped, that the other side has in its place, or took out of its place.
-        contested: the other side changed the statement or its neighbours too.
-        reworked: it changed or took out statements of the base there; it did not only add.
-        rewritten: the other side took out what stood on both sides of it.
+        doubts: names of what speaks against the loss (see `guard.judge.doubts`).
+        because: the name of the heuristic that made the outcome what it is, if one did.
         precise: only some tokens of a statement are concerned, at a spot where the other side did nothing.
         imported: it is an import at the top level.
         where: how its place in merged differs from the side's, where the statement itself stands there.
@@ -48,9 +47,8 @@ class LostEdit:
     end_line: int
     evidence: Evidence
     other_lines: tuple[str, ...] = ()
-    contested: bool = False
-    reworked: bool = False
-    rewritten: bool = False
+    doubts: frozenset[str] = frozenset()
+    because: str = ""
     precise: bool = False
     imported: bool = False
     subject: str | None = None

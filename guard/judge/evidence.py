@@ -11,7 +11,9 @@ from guard.documents.definitions import Definition, SourceFile
 from guard.documents.statements import Statement
 from guard.judge import tokens
 from guard.judge.changes import LostEdit
+from guard.judge.doubts import CONTESTED, NEIGHBOUR_CHANGED, SURROUNDINGS_GONE
 from guard.judge.outcomes import EditOutcome, Hunk, told
+from guard.judge.registry import is_on
 from guard.judge.verdicts import Alignment
 from guard.model import Evidence, Side
 
@@ -35,6 +37,11 @@ def pieces_of(hunk: Hunk, four: Alignment, files: Files, side: Side, now: Defini
     Arguments:
         now: the definition in merged.
     """
+    doubts = (
+        (CONTESTED, hunk.contested),
+        (NEIGHBOUR_CHANGED, hunk.neighbour_changed),
+        (SURROUNDINGS_GONE, hunk.surroundings_gone),
+    )
     side_file, other_file, merged = files.side, files.other, files.merged
     for fate in hunk.lost or hunk.superseded:
         old = four.base[fate.old] if fate.old >= 0 else None
@@ -68,9 +75,8 @@ def pieces_of(hunk: Hunk, four: Alignment, files: Files, side: Side, now: Defini
             end_line=max(line, at.end_line if at else line),
             evidence=Evidence(**texts),
             other_lines=_lines(files.base, old) or _lines(other_file, other),
-            contested=hunk.contested,
-            reworked=hunk.reworked,
-            rewritten=hunk.rewritten,
+            doubts=frozenset(doubt.name for doubt, holds in doubts if holds and is_on(doubt)),
+            because=fate.because,
             precise=fate.precise,
             imported=(new or old or at).kind == "import",  # type: ignore[union-attr]
             subject=_subject(fate, new, old),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from guard.documents.statements import Statement
 from guard.judge import tokens
 from guard.judge.changes import LostEdit
 from guard.judge.correspondence import Alignment, head
-from guard.judge.verdicts import EditOutcome
+from guard.judge.doubts import NAMES_REPLACED, SAME_TARGET, doubted
+from guard.judge.outcomes import EditOutcome
 from guard.model import Verdict
 
 _NAME = re.compile(r"[A-Za-z_]\w*$")
@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*$")
 def with_doubt(
     forms: Alignment, lost: Sequence[EditOutcome], pieces: Sequence[LostEdit], base: Counter[str], other: Counter[str]
 ) -> tuple[LostEdit, ...]:
-    """The lost pieces of a definition that the base does not have, those in doubt (`reworked`) that merged words anew.
+    """The lost pieces of a definition that the base does not have, those in doubt that merged words anew.
 
     Both sides may have written the definition: then merged may assign the same name in the other side's way. Or the
     other side took names out of the whole file and put others in: then merged may have these in place of those.
@@ -37,11 +37,11 @@ def with_doubt(
     renamed = bool(fresh) and all(other[token] > base[token] for token in fresh)
     found = []
     for fate, piece in zip(lost, pieces, strict=True):
-        doubtful = fate.verdict is Verdict.LOST and fate.new >= 0 and _target(forms.side[fate.new]) in targets
-        if renamed and not doubtful:
-            names = {token for token in piece.words if _NAME.match(token)}
-            doubtful = bool(names) and all(other[token] < base[token] for token in names)
-        found.append(replace(piece, reworked=True) if doubtful else piece)
+        same = fate.verdict is Verdict.LOST and fate.new >= 0 and _target(forms.side[fate.new]) in targets
+        names = {token for token in piece.words if _NAME.match(token)}
+        replaced = renamed and bool(names) and all(other[token] < base[token] for token in names)
+        doubts = ((SAME_TARGET, same), (NAMES_REPLACED, replaced))
+        found.append(doubted(piece, *(doubt for doubt, holds in doubts if holds)))
     return tuple(found)
 
 

@@ -12,14 +12,15 @@ from guard.judge.called import run_by_a_helper
 from guard.judge.changes import JudgedChange, LostEdit, Place
 from guard.judge.definition_index import DefinitionIndex, Location, shared
 from guard.judge.directives import directive_changes
+from guard.judge.doubts import DEFINITION_REWRITTEN, TAKEN_OVER, doubted
 from guard.judge.evidence import Files, pieces_of
 from guard.judge.files import judge_presence
 from guard.judge.fitting import with_doubt
 from guard.judge.forms import FileForms
 from guard.judge.inert import inert_changes
-from guard.judge.move_target import SUBSTANTIAL, move_target, other_form
+from guard.judge.move_target import move_target, other_form
 from guard.judge.numeric import is_numeric, is_test
-from guard.judge.renamed import RECAST, TOUCHED, old_name, rename_candidates, renamed_by
+from guard.judge.renamed import RECAST, TOUCHED, is_stub, old_name, rename_candidates, renamed_by
 from guard.judge.twice import twice_in
 from guard.judge.verdicts import Alignment, Hunk, judge_common, judge_statements, judge_surplus
 from guard.judge.whole import gone, whole, whole_piece
@@ -28,8 +29,9 @@ from guard.model import Side, Verdict
 __all__ = ["FileForms", "judge", "judge_side"]
 
 Key = tuple[str, int]
-TAKEN_OVER = 0.15  # share of a removed definition that stands in a new one, beside the very text that a side changed
-HOLLOW = 0.25  # share of the base's statements below which a definition is only a shell of what it was
+SHARE_TAKEN_OVER = (
+    0.15  # share of a removed definition that stands in a new one, beside the very text that a side changed
+)
 
 
 def judge(forms: FileForms, elsewhere: DefinitionIndex | None = None) -> list[JudgedChange]:
@@ -153,13 +155,13 @@ class _SideJudge:
             if definition.kind == before.kind and any(s.text in old for s in definition.statements)
         ]
         heir = max(heirs, key=lambda definition: shared(before, definition), default=None)
-        if heir is not None and shared(before, heir) >= TAKEN_OVER:
+        if heir is not None and shared(before, heir) >= SHARE_TAKEN_OVER:
             there = forms.of(self.side.other).definitions.get(heir.key)
             standing = Location(forms.path, forms.merged, heir, None, there, there)
             found = self._compare(before, after, there, heir, standing)
             back = [change for change in found if change.verdict in (Verdict.REVERTED, Verdict.PARTLY)]
             for change in back:
-                pieces = tuple(replace(piece, reworked=True) for piece in change.pieces)
+                pieces = tuple(doubted(piece, TAKEN_OVER) for piece in change.pieces)
                 yield replace(change, reason=f"what it changed stands in {heir.name} now", pieces=pieces)
             if back:
                 return
@@ -292,8 +294,12 @@ class _SideJudge:
             if before is None and pieces:
                 pieces = with_doubt(four, hunk.lost, pieces, *self._tokens())
             if recast:
-                pieces = tuple(replace(piece, reworked=True) for piece in pieces)
-            line = pieces[0].line if pieces else _first_line(hunk, four, now)
+                pieces = tuple(doubted(piece, DEFINITION_REWRITTEN) for piece in pieces)
+            line = (
+                pieces[0].line
+                if pieces
+                else next((four.merged[f.merged].line for f in hunk.fates if f.merged >= 0), now.line)
+            )
             at = Place(path, now.name, line, max(line, pieces[-1].end_line if pieces else line))
             first, last = after.line, after.line
             if hunk.new_end > hunk.new_start:
@@ -353,10 +359,6 @@ class _SideJudge:
         return any((".".join(parts[:count]), 0) in self.whole for count in range(1, len(parts)))
 
 
-def _first_line(hunk: Hunk, four: Alignment, now: Definition) -> int:
-    return next((four.merged[fate.merged].line for fate in hunk.fates if fate.merged >= 0), now.line)
-
-
 def _four(
     forms: tuple[Definition | None, ...],
     went: Callable[[str], bool] = lambda _text: False,
@@ -385,13 +387,6 @@ def _before(definitions: Mapping[Key, Definition], key: Key) -> Key | None:
             return last
         last = known
     return None
-
-
-def is_stub(before: Definition, now: Definition, other: Definition | None) -> bool:
-    """Whether a definition of some size is left with hardly anything of the base's, as the other side made it."""
-    if other is None or len(before.statements) < SUBSTANTIAL or other.own == before.own:
-        return False
-    return shared(before, now) < HOLLOW and shared(before, other) < HOLLOW
 
 
 def _texts(definition: Definition) -> list[str]:

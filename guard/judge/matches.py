@@ -62,10 +62,6 @@ def _same_effect(forms: Alignment, outcome: EditOutcome) -> bool:
     return any(equivalent(side, forms.merged[k]) for k in forms.fresh if forms.merged[k].kind == side.kind)
 
 
-def _only_spelling(forms: Alignment, outcome: EditOutcome) -> bool:
-    return outcome.old >= 0 and equivalent(forms.base[outcome.old], forms.side[outcome.new])
-
-
 def _alias(forms: Alignment, outcome: EditOutcome) -> bool:
     if outcome.merged < 0:
         return False
@@ -121,11 +117,6 @@ MATCHES: tuple[Match, ...] = (
         Heuristic("same-effect", "merged says the same in other words: `not x` for `x == False`, `dict` for `Dict`"),
         Verdict.EQUIVALENT,
         _same_effect,
-    ),
-    Match(
-        Heuristic("only-spelling", "the side itself changed only the words: merged's older ones compute the same"),
-        Verdict.EQUIVALENT,
-        _only_spelling,
     ),
     Match(
         Heuristic("alias", "merged reads the same object by another name: `config`, where `config = self.config`"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from guard.documents.definitions import Definition
 from guard.judge.definition_index import DefinitionIndex, Location, moved_to
 from guard.judge.forms import FileForms
+from guard.judge.renamed import SUBSTANTIAL
 from guard.model import Side
 
-SUBSTANTIAL = 8  # statements from which on the content of a definition tells where it went
 DISTINCTIVE = 12  # characters of a name that two definitions do not share by chance
 
 

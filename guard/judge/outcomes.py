@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from guard.documents.statements import Statement
@@ -45,8 +46,8 @@ class Hunk:
 
     Attributes:
         contested: the other side changed one of them, or something next to them.
-        reworked: the other side changed or took out one of the base's statements there; it did not only add.
-        rewritten: the other side took out what stood on both sides.
+        neighbour_changed: the other side changed or took out one of the base's statements there; it did not only add.
+        surroundings_gone: the other side took out what stood on both sides.
     """
 
     start: int
@@ -55,8 +56,8 @@ class Hunk:
     new_end: int
     fates: list[EditOutcome] = field(default_factory=list)
     contested: bool = False
-    reworked: bool = False
-    rewritten: bool = False
+    neighbour_changed: bool = False
+    surroundings_gone: bool = False
 
     @property
     def lost(self) -> list[EditOutcome]:
@@ -67,6 +68,10 @@ class Hunk:
     def superseded(self) -> list[EditOutcome]:
         """The fates in whose place the other side's work stands."""
         return [fate for fate in self.fates if fate.verdict is Verdict.SUPERSEDED]
+
+    def first_line(self, merged: Sequence[Statement], otherwise: int) -> int:
+        """The line of merged where the first of the statements stands that it has."""
+        return next((merged[fate.merged].line for fate in self.fates if fate.merged >= 0), otherwise)
 
     def verdict(self, *, moved: bool) -> Verdict:
         """One verdict of the run: the worst that its statements say together."""

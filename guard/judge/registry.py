@@ -30,6 +30,6 @@ def switch_off(*names: str) -> None:
     _OFF.update(names)
 
 
-def switch_on() -> None:
-    """Let all heuristics count again."""
-    _OFF.clear()
+def switch_on(*names: str) -> None:
+    """Let heuristics count again."""
+    _OFF.difference_update(names)

@@ -10,6 +10,8 @@ from guard.judge.forms import FileForms
 from guard.model import Side
 
 RECAST = 0.6  # share of a definition's statements below which it was written anew
+HOLLOW = 0.25  # share of the base's statements below which a definition is only a shell of what it was
+SUBSTANTIAL = 8  # statements from which on the content of a definition tells where it went
 TOUCHED = 0.75  # similarity from which on a definition was only touched
 
 
@@ -45,3 +47,10 @@ def renamed_by(forms: FileForms, side: Side, before: Definition) -> bool:
 def _left(forms: FileForms, side: Side, before: Definition) -> bool:
     named = (file.definitions.get(before.key) for file in (forms.of(side), forms.merged))
     return all(found is None or shared(before, found) < RECAST for found in named)
+
+
+def is_stub(before: Definition, now: Definition, other: Definition | None) -> bool:
+    """Whether a definition of some size is left with hardly anything of the base's, as the other side made it."""
+    if other is None or len(before.statements) < SUBSTANTIAL or other.own == before.own:
+        return False
+    return shared(before, now) < HOLLOW and shared(before, other) < HOLLOW

@@ -18,6 +18,7 @@ from guard.judge.matches import looked_at_again
 from guard.judge.normal_form import permuted
 from guard.judge.outcomes import EditOutcome, Hunk, told
 from guard.judge.placement import block_lost, order_lost, partners_of
+from guard.judge.registry import Heuristic, is_on
 from guard.judge.respelled import back_in_other_words
 from guard.model import Verdict
 
@@ -25,6 +26,12 @@ SAYS_SOMETHING = 3  # names, values and operators that a statement must have to 
 SAYS_MUCH = 5  # or to be taken for the same in another definition
 __all__ = ["Alignment", "EditOutcome", "Hunk", "judge_common", "judge_statements", "judge_surplus"]
 
+BOUND_ELSEWHERE = Heuristic("bound-elsewhere", "merged binds the name as the side does in another statement there")
+PART_OF_A_LITERAL = Heuristic("part-of-a-literal", "merged gives the name a collection that holds all of the side's")
+ANOTHER_EXIT = Heuristic("another-exit", "merged leaves the block in the way of the other side, which took these out")
+IN_ANOTHER_DEFINITION = Heuristic("in-another-definition", "a statement that says much stands in another definition")
+BLOCK_TAKEN_OUT = Heuristic("block-taken-out", "the other side took out a block around it")
+READINGS = (BOUND_ELSEWHERE, PART_OF_A_LITERAL, ANOTHER_EXIT, IN_ANOTHER_DEFINITION, BLOCK_TAKEN_OUT)
 INTEGRATED = 0.75  # at least this similar: the statement stands there in a form that someone fitted by hand
 
 
@@ -35,8 +42,8 @@ def judge_statements(forms: Alignment) -> list[Hunk]:
     for start, end, new_start, new_end in hunks(forms.base_side, len(side)):
         hunk = Hunk(start, end, new_start, new_end)
         hunk.contested = _contested(forms, start, end)
-        hunk.reworked = any(forms.base_other[i] < 0 for i in range(max(0, start - 1), min(len(base), end + 1)))
-        hunk.rewritten = _rewritten(forms, start, end)
+        hunk.neighbour_changed = any(forms.base_other[i] < 0 for i in range(max(0, start - 1), min(len(base), end + 1)))
+        hunk.surroundings_gone = _surroundings_gone(forms, start, end)
         pairs = pair(base[start:end], side[new_start:new_end])
         partner = {start + i: new_start + j for i, j in pairs}
         for i in range(start, end):
@@ -148,15 +155,15 @@ def _added(forms: Alignment, j: int, gone: Counter[str]) -> EditOutcome:
     k = forms.take_equal(statement.text)
     if k >= 0:
         return EditOutcome(Verdict.MOVED, new=j, merged=k)
-    if forms.repeats(j):
+    if is_on(BOUND_ELSEWHERE) and forms.repeats(j):
         return EditOutcome(Verdict.EQUIVALENT, new=j)
-    k = forms.holding(statement)
+    k = forms.holding(statement) if is_on(PART_OF_A_LITERAL) else -1
     if k >= 0:
         return EditOutcome(Verdict.EQUIVALENT, new=j, merged=k)
     k = forms.most_alike(statement, INTEGRATED)
     if k >= 0:
         return _fitted(forms, j, k, gone)
-    k = forms.answered(j)
+    k = forms.answered(j) if is_on(ANOTHER_EXIT) else -1
     if k >= 0:
         forms.fresh.remove(k)
         return EditOutcome(Verdict.SUPERSEDED, new=j, merged=k)
@@ -209,7 +216,7 @@ def _changed(forms: Alignment, i: int, j: int) -> EditOutcome:
 def _went(forms: Alignment, statement: Statement) -> bool:
     """Whether a telling statement stands in another definition of merged, brought there."""
     telling = statement.kind == "statement" and len(tokens.content(statement.tokens)) >= SAYS_MUCH
-    return telling and forms.went(statement.text)
+    return is_on(IN_ANOTHER_DEFINITION) and telling and forms.went(statement.text)
 
 
 def _back(forms: Alignment, i: int, j: int, k: int) -> EditOutcome:
@@ -331,7 +338,7 @@ def _contested(forms: Alignment, start: int, end: int) -> bool:
     return after - before != end - start + 1
 
 
-def _rewritten(forms: Alignment, start: int, end: int) -> bool:
+def _surroundings_gone(forms: Alignment, start: int, end: int) -> bool:
     """Whether the other side took out what stood before and what stood after, so that the change lost its place."""
     other, became = forms.base_other, forms.became
     around = [i for i in (start - 1, end) if 0 <= i < len(other)]
@@ -340,7 +347,7 @@ def _rewritten(forms: Alignment, start: int, end: int) -> bool:
 
 def _context_removed(forms: Alignment, j: int) -> bool:
     """Whether a block of the base that the side's statement `j` stands in was taken out by the other side."""
-    parent = forms.side[j].parent
+    parent = forms.side[j].parent if is_on(BLOCK_TAKEN_OUT) else -1
     while parent >= 0:
         i = forms.side_base[parent]
         if i >= 0 and forms.base_other[i] < 0 and forms.base_merged[i] < 0 and i not in forms.became:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from guard.judge.heuristics import sentence_of
 from guard.model import Finding, Origin
 from guard.report.excerpt import LostEdit, marked, pair_of, tree_text
 from guard.report.paint import OF_SEVERITY, Paint
@@ -42,6 +43,7 @@ def finding_page(finding: Finding, standing: Standing, paint: Paint, width: int)
         ("repaired by", list(_commits((finding.repaired_by,) if finding.repaired_by else (), width))),
         ("tests", [f"{one_line(path)}: {_there(there)}" for path, there in standing.tests]),
         ("related", [one_line(f"{p.tree} {p.path}:{p.line} {p.message}") for p in finding.related]),
+        ("why", [f"{name}: {sentence_of(name)}" for name in finding.because]),
         ("policy", [one_line(finding.policy)] if finding.policy else []),
         ("accepted", [one_line(finding.accepted)] if finding.accepted else []),
         ("restore", [standing.restore] if standing.restore else []),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from guard.judge.changes import JudgedChange
+from guard.judge.doubts import in_doubt
 from guard.model import Side
 from tests.conftest import Workshop
 from tests.judge.trees import judged, losses
@@ -12,7 +13,7 @@ from tests.syncs import Guard, set_tree
 
 
 def doubts(changes: list[JudgedChange]) -> list[bool]:
-    return [piece.reworked for change in changes for piece in change.pieces]
+    return [in_doubt(piece) for change in changes for piece in change.pieces]
 
 
 def test_of_two_copies_the_one_most_like_it_counts() -> None:
@@ -51,7 +52,7 @@ def test_what_both_sides_wrote_in_their_own_way_is_doubted() -> None:
     ours = "def unpack(x, cu):\n    n = cu.shape[0] - 1\n    scale(x, cu, n)\n    return x\n"
     theirs = "def unpack(x, cu):\n    n = len(cu.tolist())\n    return x\n"
     (change,) = losses(judged("", ours, theirs, theirs), Side.OURS)
-    assert {piece.missing[0]: piece.reworked for piece in change.pieces} == {
+    assert {piece.missing[0]: in_doubt(piece) for piece in change.pieces} == {
         "n=cu.shape[0]- 1": True,
         "scale(x, cu, n)": False,
     }

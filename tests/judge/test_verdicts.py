@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from guard.checks.findings import finding_of
+from guard.judge.doubts import NEIGHBOUR_CHANGED, doubted, in_doubt
 from guard.model import Severity, Side, Verdict
 from tests.judge.trees import judged, losses
 
@@ -93,9 +94,9 @@ def test_what_a_called_helper_runs_is_lost_with_a_doubt():
     doubted = only(
         losses(judged(base, ours, base, base.replace("    log(x)\n", "    log(x)\n    reset(x)\n"))), Verdict.LOST
     )
-    assert all(piece.reworked for piece in doubted.pieces), "most of it runs there"
+    assert all(in_doubt(piece) for piece in doubted.pieces), "most of it runs there"
     plain = only(losses(judged(base, ours, base, base)), Verdict.LOST)
-    assert not any(piece.reworked for piece in plain.pieces), "nothing calls the helper"
+    assert not any(in_doubt(piece) for piece in plain.pieces), "nothing calls the helper"
 
 
 def test_a_helper_with_other_local_names_raises_the_same_doubt_unless_the_side_calls_it_too():
@@ -105,17 +106,17 @@ def test_a_helper_with_other_local_names_raises_the_same_doubt_unless_the_side_c
     ours = base.replace("    log(model)\n", inline)
     called = base.replace("    log(model)\n", "    log(model)\n    wrap(model, size=None)\n")
     doubted = losses(judged(base, ours, called, called), Side.OURS)
-    assert [piece.reworked for change in doubted for piece in change.pieces] == [True, True]
+    assert [in_doubt(piece) for change in doubted for piece in change.pieces] == [True, True]
     besides = ours.replace("    return model\n", "    return wrap(model, 8)\n")
     sure = losses(judged(base, besides, base, base.replace("return model\n", "return wrap(model, 8)\n")), Side.OURS)
-    assert not any(piece.reworked for change in sure for piece in change.pieces)
+    assert not any(in_doubt(piece) for change in sure for piece in change.pieces)
 
 
 def test_one_precise_edit_among_many_in_doubt_is_no_error():
     ours = BASE.replace('"aux"', '"seq_aux"')
     change = only(losses(judged(BASE, ours, FIXED, ours)), Verdict.REVERTED)
     (piece,) = change.pieces
-    vague = replace(piece, precise=False, reworked=True)
+    vague = doubted(replace(piece, precise=False), NEIGHBOUR_CHANGED)
     assert finding_of((change,)).severity is Severity.ERROR
     assert finding_of((replace(change, pieces=(piece, vague)),)).severity is Severity.ERROR
     assert finding_of((replace(change, pieces=(piece, *[vague] * 9)),)).severity is Severity.WARNING
