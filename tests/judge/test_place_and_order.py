@@ -127,3 +127,14 @@ def test_an_added_statement_on_the_other_side_of_what_it_has_nothing_to_do_with_
     ours = ORDER.replace("    h(2)\n", "    flag = a > 1\n    h(2)\n")
     merged = ORDER.replace("    h(2)\n", "    h(2)\n    flag = a > 1\n")
     assert not losses(judged(ORDER, ours, ORDER, merged))
+
+
+@pytest.mark.parametrize(
+    "line", ["(a or b)(c)", "[g, h][0](c)", "(c, b)", "(yield a)", "'text'.join(c)", "-a", "await g(c)"]
+)
+def test_a_statement_that_begins_with_a_bracket_is_placed_as_any_other(line: str) -> None:
+    ours = ORDER.replace("    h(2)\n", f"    {line}\n    h(2)\n").replace("def f", "async def f")
+    base = ORDER.replace("def f", "async def f")
+    merged = base.replace("    h(2)\n", f"    h(2)\n    {line}\n")
+    judged(base, ours, base, merged)
+    assert not losses(judged(base, ours, base, ours))
