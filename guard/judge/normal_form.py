@@ -1,7 +1,7 @@
 """One form for statements that compute the same: commuted operands, negations, keyword order, older type names.
 
 The canonical tokens of a statement are parsed again, its tree is rewritten, and equal trees mean an equal effect. What
-cannot be rebuilt from tokens (a pattern, a text with placeholders) has no normal form, and nothing is said of it.
+cannot be rebuilt from tokens (a pattern) has no normal form, and nothing is said of it.
 """
 
 from __future__ import annotations
@@ -80,8 +80,10 @@ def negation(test: ast.expr) -> ast.expr:
 
 
 def _source(kind: str, tokens: Sequence[str]) -> str | None:
-    if not tokens or 'f"' in tokens:
+    if not tokens:
         return None
+    if 'f"' in tokens:
+        tokens = _without_placeholders(tokens)
     words = [")" if token == ",)" else token for token in tokens]
     text = " ".join(f", {word}" if token == ",)" else word for token, word in zip(tokens, words, strict=True))
     if kind == "header":
@@ -95,6 +97,22 @@ def _source(kind: str, tokens: Sequence[str]) -> str | None:
     if kind in ("decorator", "base"):
         return f"({text.removeprefix('@')})"
     return text
+
+
+def _without_placeholders(tokens: Sequence[str]) -> list[str]:
+    """The tokens with each text that has placeholders as one plain text of all its tokens."""
+    out: list[str] = []
+    inside: list[str] = []
+    depth = 0
+    for token in tokens:
+        depth += token == 'f"'
+        (inside if depth else out).append(token)
+        if token == '"' and depth:
+            depth -= 1
+            if not depth:
+                out.append(repr(" ".join(inside)))
+                inside = []
+    return out
 
 
 class _Normal(ast.NodeTransformer):

@@ -66,6 +66,9 @@ def _placed(forms: Alignment, outcome: EditOutcome, partners: dict[int, int]) ->
         return outcome
     if forms.side[j].kind not in ("statement", "header"):
         return outcome
+    equal = [n for n, s in enumerate(forms.merged) if s.text == forms.side[j].text and forms.merged_side[n] in (-1, j)]
+    if outcome.old < 0 and any(n != k and not block_lost(forms, j, n, partners) for n in equal):
+        return outcome  # one of several equal ones stands where the side has it
     block = block_lost(forms, j, k, partners)
     beside = "" if block or outcome.old >= 0 else order_lost(forms, j, k)
     if not block and not beside:

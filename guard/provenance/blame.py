@@ -20,6 +20,12 @@ _FIX = re.compile(
     r"regression|incorrect|deadlock)\b",
     re.IGNORECASE,
 )
+_CHORE = re.compile(
+    r"\bfix(es|ed|ing)?\W+(\w+\W+){0,2}(typos?|lint(ing|er)?|format(ting)?|style|spelling|docs?|docstrings?|"
+    r"comments?|mypy|flake8|ruff|pylint|isort|ci|builds?|tests?|imports?|warnings?|links?|wording|changelog|readme|"
+    r"(merge )?conflicts?|rebase)\b",
+    re.IGNORECASE,
+)
 SHORTEST_LINE = 4  # characters; a shorter line tells nothing about who wrote it
 
 
@@ -121,7 +127,8 @@ def pull_request(message: str) -> int | None:
 
 def is_fix(message: str) -> bool:
     """Whether a commit message says that it mends something: its subject, or a line that begins with it."""
-    return bool(_FIX.search(message.split("\n", 1)[0]))
+    subject = message.split("\n", 1)[0]
+    return bool(_FIX.search(_CHORE.sub("", subject)))
 
 
 def origin(commit: Commit, files: Sequence[str] = ()) -> Origin:

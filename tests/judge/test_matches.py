@@ -6,6 +6,7 @@ import pytest
 
 from guard.judge.matches import MATCHES
 from guard.model import Side, Verdict
+from guard.provenance.blame import is_fix
 from tests.judge.trees import judged, losses
 
 
@@ -159,3 +160,31 @@ def test_an_entry_that_is_back_as_an_argument_is_revived() -> None:
     base = CALL.replace("make(n, kind=kind, size=2)", 'make(n, {"kind": kind, "size": 2})')
     ours = base.replace('"kind": kind, ', "")
     assert [c.verdict for c in losses(judged(base, ours, CALL, CALL), Side.OURS)] == [Verdict.REVIVED]
+
+
+def test_a_guard_folded_into_an_assertion_with_placeholders_in_its_text() -> None:
+    ours = fun("one(a)", "if not a:", "    assert b > 2, f'{b} is small'", "return a")
+    merged = fun("one(a)", "assert a or b > 2, f'{b} is small'", "return a")
+    assert not losses(judged(PLAIN, ours, PLAIN, merged), Side.OURS)
+
+
+@pytest.mark.parametrize(
+    ("subject", "fix"),
+    [
+        ("Fix the loss scale for MTP (#12)", True),
+        ("[Bugfix] Token count under CP", True),
+        ("fix: divide by n", True),
+        ("Fixes crash with guided decoding", True),
+        ("Prevent double counting", False),
+        ("Patch release notes", False),
+        ("Correct wording", False),
+        ("Avoid a copy", False),
+        ("Fix typo in docs", False),
+        ("fix lint", False),
+        ("Fix build and test issues", False),
+        ("Fixed merge conflicts", False),
+        ("Revert the cache", False),
+    ],
+)
+def test_what_a_subject_must_say_for_a_fix(subject: str, fix: bool) -> None:
+    assert is_fix(subject) is fix
