@@ -19,13 +19,16 @@ def back_in_other_words(forms: Alignment, outcome: EditOutcome) -> EditOutcome:
     if outcome.old < 0 or outcome.verdict.is_loss:
         return outcome
     after = _named([forms.side[outcome.new]]) if outcome.new >= 0 else Counter[str]()
-    taken_out = _named([forms.base[outcome.old]]) - after
+    before = forms.base[outcome.old]
+    taken_out = _named([before]) - after
     left = _named(forms.side) if taken_out else Counter[str]()
     for name in taken_out:
         spelled = _named(forms.merged)[name] - left[name]
         if spelled <= 0 or _named(forms.other)[name] < _named(forms.base)[name]:
             continue
-        place = next((k for k, s in enumerate(forms.merged) if k in forms.fresh_of_other and _named([s])[name]), -1)
+        other_way = name in before.tokens  # as an argument there, so as an entry here; or the other way round
+        places = (k for k, s in enumerate(forms.merged) if k in forms.fresh_of_other and _named([s])[name])
+        place = next((k for k in places if (repr(name) in forms.merged[k].tokens) is other_way), -1)
         if place >= 0:
             statement = forms.merged[place]
             row = next((r for t, r in zip(statement.tokens, statement.rows, strict=True) if t == repr(name)), 0)

@@ -75,6 +75,8 @@ def set_again(form: Statements, k: int, flat: bool) -> str:
     for statement in form[k + 1 :]:
         here = statement.parent == form[k].parent
         value = statement.tokens[statement.tokens.index("=") + 1 :] if _plain_target(statement) == target else None
+        if statement.text == form[k].text:
+            return ""  # the very same once more
         if value is not None and here and not overlap({target}, names_in(value)):
             return f"`{_shown(statement)}` sets `{target}` again before anything reads it"
         if value is None and overlap({target}, names_in(statement.tokens)):

@@ -48,6 +48,7 @@ def test_a_fix_that_stands_and_cannot_act_is_dead(merged: str) -> None:
         OURS.replace(FIX, f"{FIX}    n = max(n, 1)\n"),
         OURS.replace(FIX, f"{FIX}    use(n)\n    n /= mbs\n"),
         OURS.replace(FIX, f"{FIX}    n /= 2\n"),
+        OURS.replace(FIX, f"{FIX}{FIX}"),
         OURS.replace(FIX, f"    for _ in x:\n        if x:\n            continue\n    {FIX}"),
     ],
 )  # fmt: skip
