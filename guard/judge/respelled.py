@@ -26,7 +26,7 @@ def back_in_other_words(forms: Alignment, outcome: EditOutcome) -> EditOutcome:
         spelled = _named(forms.merged)[name] - left[name]
         if spelled <= 0 or _named(forms.other)[name] < _named(forms.base)[name]:
             continue
-        other_way = name in before.tokens  # as an argument there, so as an entry here; or the other way round
+        other_way = repr(name) not in before.tokens  # as an argument there, so as an entry here; or the other way round
         places = (k for k, s in enumerate(forms.merged) if k in forms.fresh_of_other and _named([s])[name])
         place = next((k for k in places if (repr(name) in forms.merged[k].tokens) is other_way), -1)
         if place >= 0:
