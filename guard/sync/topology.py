@@ -175,11 +175,14 @@ def tells_of_sync(subject: str) -> bool:
 
 
 def _met(repository: Repository, commit: Commit, checked: str, others: tuple[str, ...] = ()) -> Sync | None:
-    """The sync of a two-parent merge, or None where one side contains the other and nothing met."""
+    """The sync of a two-parent merge, or None where one side contains the other and the merge took it as it is."""
     ours, theirs = _sides(repository, commit, others)
     bases = _bases(repository, ours, theirs)
     if ours in bases or theirs in bases:
-        return None
+        # `git merge --no-ff` of a branch that is ahead: nothing met, but a person or a strategy can still drop it.
+        later = theirs if ours in bases else ours
+        if repository.tree_of(commit.sha) == repository.tree_of(later):
+            return None
     return Sync(commit.sha, checked, ours, theirs, bases, commit.subject)
 
 
