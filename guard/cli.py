@@ -41,6 +41,8 @@ VERBS: dict[str, str] = {
 EXIT_ERROR = 2
 EXIT_NOTHING_CHECKED = 3
 _PLACES = 12  # of the way through guard that a fault took, the innermost ones
+_FRAMES = 6000
+_DIGITS = 40_000
 _PATIENCE_SECONDS = 1.0  # for a process that was told to end
 
 
@@ -161,8 +163,18 @@ def _git_version() -> str:
         return f" ({type(error).__name__})"
 
 
+def _make_room() -> None:
+    """Let generated sources be read: chains of calls, sums and literals longer than anybody writes them.
+
+    Each level of an expression takes a few of Python's own frames, and none of C's stack.
+    """
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _FRAMES))
+    sys.set_int_max_str_digits(_DIGITS)
+
+
 def main() -> None:
     """Run the command line and exit."""
+    _make_room()
     # Paths and source text are shown as they are, whatever the locale; what cannot be encoded is escaped.
     sys.stdout, sys.stderr = (stream or _nowhere() for stream in (sys.stdout, sys.stderr))
     for stream in (sys.stdout, sys.stderr):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from guard.documents.definitions import EMPTY, ParseMemo, SourceFile, parse
 from guard.documents.gc_paused import gc_paused
 from guard.documents.kinds import is_python
-from guard.errors import NotAnalysedError
+from guard.errors import NotAnalysedError, fault
 from guard.judge.changes import JudgedChange
 from guard.judge.definition_index import DefinitionIndex
 from guard.judge.judge import FileForms, judge
@@ -155,7 +155,11 @@ class _Work:
             forms[tree] = parsed[entry.sha]
             if forms[tree].unread:
                 outcomes.append(Outcome("lost", Status.SKIPPED, f"{tree}: {_as_text(forms[tree].unread)}", 0.0, path))
-        changes = judge(FileForms(path, **forms), self.elsewhere)
+        try:
+            changes = judge(FileForms(path, **forms), self.elsewhere)
+        except (RecursionError, MemoryError, ValueError) as error:  # of one file: deeper or longer than can be compared
+            outcomes.append(Outcome("lost", Status.SKIPPED, f"cannot be compared: {fault(error)}", 0.0, path))
+            return [], outcomes
         if places["base"] != path:
             changes = [_named(change, path, places[change.side.value]) for change in changes]
         if path in self.clean:  # as git joined it: nothing is lost there, but a change may be without effect
