@@ -12,7 +12,7 @@ from guard.git import Commit, Entry, Repository
 from guard.judge.numeric import is_test
 from guard.judge.overriding import arguments_set, overridden_by
 from guard.provenance.culprits import Culprit, FileHistory, culprits, file_history
-from guard.provenance.effect import Effect, Key, effect_elsewhere, effect_in, with_scattered
+from guard.provenance.effect import Effect, Key, effect_elsewhere, effect_in, effect_on, with_scattered
 from guard.provenance.fixes import Fix, FixEdit, read_fix
 from guard.provenance.landings import Landings, history_of
 from guard.provenance.text_edits import TextEdit
@@ -316,12 +316,20 @@ class Ledger:
         return self._histories[key]
 
     def _lost_in(self, edit: FixEdit | TextEdit) -> Callable[[str], frozenset[Key]]:
-        """Which edited parts the version of a commit lacks."""
+        """Which edited parts the version of a commit lacks.
+
+        Of the many versions of a file between a fix and a tip few differ in the one definition that is asked about.
+        """
+        known: dict[str | None, frozenset[Key]] = {}
 
         def lost(commit: str) -> frozenset[Key]:
-            if isinstance(edit, FixEdit):
-                return effect_in(edit, f"{commit}:{edit.path}", edit.path, self.readings).lost
-            return self._texts.in_version(edit, commit).lost
+            if not isinstance(edit, FixEdit):
+                return self._texts.in_version(edit, commit).lost
+            now = self.readings.definition(f"{commit}:{edit.path}", edit.key)
+            own = now.own if now is not None else None
+            if own not in known:
+                known[own] = effect_on(edit, now, edit.path).lost
+            return known[own]
 
         return lost
 
