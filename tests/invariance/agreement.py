@@ -39,6 +39,8 @@ def agrees(row: dict[str, Any], expected: str | float) -> bool:
     """Whether a measured row is what is expected: verdict, and ratio within 2 % where one is stated."""
     if expected == "ok":
         return row["status"] == "ok"
+    if expected == "failed":
+        return row["status"] == "failed"
     if row["status"] != "differs":
         return False
     if expected == "not finite":

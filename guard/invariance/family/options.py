@@ -174,6 +174,38 @@ def _mean() -> list[Case]:
     ]
 
 
+def _memory() -> list[Case]:
+    """Recomputed activations and latent attention."""
+    recomputed = {"recompute_granularity": "full", "recompute_method": "uniform", "recompute_num_layers": 1}
+    latent = {
+        "multi_latent_attention": True,
+        "q_lora_rank": 16,
+        "kv_lora_rank": 16,
+        "qk_head_dim": 8,
+        "qk_pos_emb_head_dim": 8,
+        "v_head_dim": 8,
+        "rope_type": "rope",
+    }
+    return [
+        model_case(
+            "recompute_full",
+            "no gradient depends on whether activations are computed again",
+            (WHOLE, TP2, Cut(dp=2, mbs=2)),
+            (Place("megatron/core/tensor_parallel/random.py", "CheckpointFunction"),),
+            config=recomputed,
+            oracle={"config": {}},
+        ),
+        model_case(
+            "latent_attention",
+            "no gradient of latent attention depends on micro-batches or DP",
+            (Cut(mbs=1), Cut(dp=2, mbs=2)),
+            (Place("megatron/core/transformer/multi_latent_attention.py", "MLASelfAttention"),),
+            config=latent,
+            attention="gathered",
+        ),
+    ]
+
+
 def cases() -> list[Case]:
     """Every case of this family."""
-    return _attention() + _linear() + _experts() + _mean()
+    return _attention() + _linear() + _experts() + _mean() + _memory()

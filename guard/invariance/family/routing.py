@@ -158,7 +158,6 @@ def _counts() -> list[Case]:
             BIAS,
             **shared,
             quantity="counts",
-            essential=True,
         ),
         _case(
             "expert_bias_update",

@@ -62,6 +62,17 @@ def plain_random_state() -> None:
     random.CudaRNGStatesTracker.fork = lambda _self, *_args, **_kwargs: contextlib.nullcontext()
 
 
+def random_state_of_cpu() -> None:
+    """Let the tree's calls of the CUDA generator reach the CPU's, which is seeded and saved in the same way."""
+    cuda: Any = torch.cuda
+    cuda.manual_seed = torch.manual_seed
+    cuda.get_rng_state = lambda *_args, **_kwargs: torch.get_rng_state()
+    cuda.set_rng_state = lambda state, *_args, **_kwargs: torch.set_rng_state(state)
+    random: Any = module("megatron.core.tensor_parallel.random")
+    random._get_cuda_rng_state = lambda *_args, **_kwargs: torch.get_rng_state()
+    random._set_cuda_rng_state = lambda state, *_args, **_kwargs: torch.set_rng_state(state)
+
+
 def kept_random_fork(tracker: Any, name: str) -> Any:
     """The tree's own fork of a random state, which `plain_random_state` put aside."""
     return _FORKS[0](tracker, name)

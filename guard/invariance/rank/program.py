@@ -35,6 +35,7 @@ def prepare(device: str) -> None:
     adapt.plain_norms()
     if device == "cpu":
         torch.set_num_threads(1)
+        adapt.random_state_of_cpu()
     else:
         # A float32 case compares float32 numbers.
         torch.backends.cuda.matmul.allow_tf32 = False

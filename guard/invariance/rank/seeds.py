@@ -9,24 +9,10 @@ import torch.distributed as dist
 
 from guard.invariance.rank.adapt import kept_random_fork
 from guard.invariance.rank.shard import Shard, whole
-from guard.invariance.rank.tree import UnavailableError, member
+from guard.invariance.rank.tree import member
 from guard.invariance.rank.world import World
 
 DRAWS = 16
-
-
-def _generator_of_cpu() -> None:
-    """Let the tree's calls of the CUDA generator reach the CPU's, which is seeded and saved in the same way."""
-    cuda: Any = torch.cuda
-    cuda.manual_seed = torch.manual_seed
-    cuda.get_rng_state = lambda *_args, **_kwargs: torch.get_rng_state()
-    cuda.set_rng_state = lambda state, *_args, **_kwargs: torch.set_rng_state(state)
-    random: Any = member("megatron.core.tensor_parallel", "random")
-    for name in ("_get_cuda_rng_state", "_set_cuda_rng_state"):
-        if not hasattr(random, name):
-            raise UnavailableError(f"tensor_parallel.random of this tree has no {name}")
-    random._get_cuda_rng_state = lambda *_args, **_kwargs: torch.get_rng_state()
-    random._set_cuda_rng_state = lambda state, *_args, **_kwargs: torch.set_rng_state(state)
 
 
 def seeds(world: World, settings: dict[str, Any]) -> list[Shard]:
@@ -47,8 +33,6 @@ def seeds(world: World, settings: dict[str, Any]) -> list[Shard]:
             _first_alike(f"first:{name}", torch.tensor([float(one) for one in (0, *kind)]))
             for name, kind in kinds.items()
         ]
-    if world.device.type == "cpu":
-        _generator_of_cpu()
     random: Any = member("megatron.core.tensor_parallel", "random")
     random.model_parallel_cuda_manual_seed(1234)
     tracker = random.get_cuda_rng_tracker()
