@@ -10,6 +10,7 @@ from guard.checks.contract import CheckContext
 from guard.config import Config
 from guard.merging.resolve import HunkOutcome
 from guard.model import Finding, Outcome, Severity, Status
+from guard.store.facts import FactStore
 from guard.sync.trees import FourTrees
 
 PROOFS = ("lost", "textual", "broken")
@@ -33,17 +34,19 @@ class Proof:
         return any(outcome.status is Status.FAILED for outcome in self.outcomes)
 
 
-def prove(trees: FourTrees, hunks: Mapping[str, Sequence[HunkOutcome]], jobs: int) -> Proof:
+def prove(trees: FourTrees, hunks: Mapping[str, Sequence[HunkOutcome]], jobs: int, store: FactStore) -> Proof:
     """Judge a merge in which hunks were joined.
 
     Arguments:
         trees: the sync; merged has the joined hunks, and open ones as ours has them.
         hunks: the hunks of each conflicted file, with their lines in merged.
+        jobs: processes that the judge may use.
+        store: remembered facts: most of them hold for the next try as well.
     """
     refuted: dict[str, dict[int, str]] = {}
     outcomes = []
     for name in PROOFS:
-        run = run_check(name, CheckContext(trees, Config(), jobs))
+        run = run_check(name, CheckContext(trees, Config(), jobs, store))
         outcomes.append(Outcome(f"proof: {name}", run.outcome.status, run.outcome.reason, run.outcome.seconds))
         for finding in run.result.findings:
             if finding.severity is Severity.NOTE or not finding.code.startswith(("GRD2", "GRD3")):
@@ -55,8 +58,14 @@ def prove(trees: FourTrees, hunks: Mapping[str, Sequence[HunkOutcome]], jobs: in
 
 
 def _blamed(finding: Finding, hunks: Sequence[HunkOutcome]) -> list[int]:
-    """The joined hunks that a finding is of: those it stands in, else those that speak of its subject."""
+    """The joined hunks that a finding is of: the one it begins in, else those it reaches or that speak of its subject.
+
+    A finding that begins in an open hunk is of the side that fills it here, and of no joined one.
+    """
     first, last = finding.line - 1, finding.end_line or finding.line
+    begins = [o for o in hunks if o.lines[0] <= first < o.lines[1]]
+    if begins:
+        return [o.number for o in begins if o.resolved]
     touched = [o for o in hunks if o.lines[0] <= last and first <= o.lines[1]]
     if touched:
         return [o.number for o in touched if o.resolved]

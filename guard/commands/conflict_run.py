@@ -11,6 +11,8 @@ from guard import __version__
 from guard.checks.hunk_notes import Notes, hunk_notes
 from guard.checks.proving import prove
 from guard.codes import name_of
+from guard.commands.check import jobs, store
+from guard.commands.output import OutputOptions
 from guard.documents.definitions import MODULE
 from guard.documents.kinds import is_python
 from guard.errors import GuardError
@@ -87,7 +89,7 @@ def plan_conflict(
     contents: Mapping[str, bytes | None],
     *,
     automatic: str | None = None,
-    jobs: int = 1,
+    options: OutputOptions,
 ) -> ConflictPlan:
     """Resolve what can be resolved; nothing is written.
 
@@ -95,7 +97,7 @@ def plan_conflict(
         sync: what is merged, for the notes and the judge; None where only the conflict is known (rebase).
         stages, contents: the conflict as git left it (see `conflicted_files`).
         automatic: SHA of the tree that git's merge gives, where it is known.
-        jobs: processes that the judge may use.
+        options: how the judge goes about it.
     """
     started = time.monotonic()
     files = [_resolved(item) for item in conflicted_files(repository, stages, contents)]
@@ -103,14 +105,14 @@ def plan_conflict(
     if sync is None:
         outcomes.append(Outcome("proof", Status.SKIPPED, "only the conflict is known, and not what is merged"))
     elif any(file.changed for file in files):
-        files, judged = _proven(repository, sync, files, automatic, jobs)
+        files, judged = _proven(repository, sync, files, automatic, options)
         outcomes += judged
     notes = _notes(repository, sync, files) if sync else {}
     return ConflictPlan(sync, tuple(files), tuple(outcomes), time.monotonic() - started, (), notes)
 
 
 def _proven(
-    repository: Repository, sync: Sync, files: list[FilePlan], automatic: str | None, jobs: int
+    repository: Repository, sync: Sync, files: list[FilePlan], automatic: str | None, options: OutputOptions
 ) -> tuple[list[FilePlan], list[Outcome]]:
     """The files with those hunks open again in which the judge finds a loss or a break.
 
@@ -121,12 +123,13 @@ def _proven(
     tree = automatic or repository.automatic_merge(sync.ours, sync.theirs, base).tree
     refused: dict[str, dict[int, str]] = {}
     outcomes: list[Outcome] = []
+    known = store(options)
     for _ in range(_MOST_PROOFS):
         if not any(file.changed for file in files):
             break
         trees = load(repository, replace(sync, checked=_tree_with(repository, tree, sync, files)))
         hunks = {file.path: file.resolution.outcomes for file in files if file.resolution}
-        proof = prove(trees, hunks, jobs)
+        proof = prove(trees, hunks, jobs(options), known)
         if proof.failed:
             failed = "; ".join(f"{o.check}: {o.reason}" for o in proof.outcomes if o.status is Status.FAILED)
             raise GuardError(f"the joined hunks cannot be proven: {failed}")

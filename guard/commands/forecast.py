@@ -25,5 +25,5 @@ def forecast(revision: str, into: str, output: OutputOptions) -> int:
         sync = sync_with(repository, revision, into)
         with progress() as tell:
             tell(f"trying the merge of {revision}")
-            plan = planned(repository, sync)
+            plan = planned(repository, sync, output)
         return finish(report_of(plan, "forecast", Labels(into, sync.bases[0][:12], revision)), output)

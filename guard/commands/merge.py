@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import click
@@ -46,7 +45,7 @@ def merge(revision: str, dry_run: bool, commit_it: bool, output: OutputOptions) 
             raise GitError("another merge, rebase or cherry-pick is in progress here: finish or abort it first")
         with progress(output.quiet) as tell:
             tell(f"merging {revision}")
-            plan = planned(repository, sync)
+            plan = planned(repository, sync, output)
         labels = Labels("HEAD", sync.bases[0][:12], revision)
         if not dry_run:
             plan = _write(repository, plan, revision, labels)
@@ -77,17 +76,19 @@ def sync_with(repository: Repository, revision: str, into: str = "HEAD") -> Sync
     return Sync(theirs, theirs, ours, theirs, bases, f"merge of {revision}")
 
 
-def planned(repository: Repository, sync: Sync) -> ConflictPlan:
-    """What a merge would resolve, from git's own merge made aside."""
+def planned(repository: Repository, sync: Sync, options: OutputOptions) -> ConflictPlan:
+    """What a merge would resolve, from git's own merge made aside.
+
+    Arguments:
+        options: how the judge goes about it.
+    """
     automatic = repository.automatic_merge(sync.ours, sync.theirs)
     entries = repository.entries(automatic.tree)
     contents = {
         path: repository.blob(entries[path].sha) if path in entries and entries[path].kind == "file" else None
         for path in automatic.conflicts
     }
-    return plan_conflict(
-        repository, sync, automatic.stages, contents, automatic=automatic.tree, jobs=os.cpu_count() or 1
-    )
+    return plan_conflict(repository, sync, automatic.stages, contents, automatic=automatic.tree, options=options)
 
 
 def _write(repository: Repository, plan: ConflictPlan, revision: str, labels: Labels) -> ConflictPlan:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import click
@@ -43,7 +42,7 @@ def resolve(paths: tuple[str, ...], dry_run: bool, output: OutputOptions) -> int
         contents = contents_of(repository, sorted(stages))
         with progress() as tell:
             tell("resolving conflicts")
-            plan = plan_conflict(repository, sync, stages, contents, jobs=os.cpu_count() or 1)
+            plan = plan_conflict(repository, sync, stages, contents, options=output)
         labels = Labels("HEAD", sync.bases[0][:12] if sync else "base", brought[:12] or "theirs")
         if not dry_run:
             files = [Replacement(f.path, f.content(labels), f.resolved) for f in plan.files if f.changed]
