@@ -14,6 +14,7 @@ from guard.lint.matching import Hit, Matcher, text_of
 from guard.lint.pool import spread
 from guard.lint.prefilter import Prefilter
 from guard.lint.project import ProjectIndex, digest
+from guard.lint.python_rules import CodeRule, Found, RuleFile
 from guard.lint.records import FileResult, from_bytes, to_bytes
 from guard.lint.ruleset import RuleSet
 from guard.lint.source import LintResult, Source
@@ -149,19 +150,26 @@ class FileLinter:
         if wanted:
             facts = FileFacts(source.path, text, self.project)
             matcher = Matcher(facts, deadline(self.seconds))
+            file = RuleFile(facts, matcher.tick)
             seen: dict[str, int] = {}
             for rule, clauses in wanted:
-                for hit in matcher.hits(rule, clauses):
-                    finding = to_finding(hit, facts, seen)
-                    statement = facts.statement(hit.at) or hit.at
-                    first, last = getattr(statement, "lineno", finding.line), finding.end_line or finding.line
-                    if not isinstance(
-                        statement, ast.If | ast.For | ast.While | ast.With | ast.FunctionDef | ast.ClassDef
-                    ):
-                        last = max(last, getattr(statement, "end_lineno", last) or last)
-                    spans[finding.fingerprint] = (first, last)
+                pairs = (
+                    ((place.at, of_code(rule, place, facts, seen)) for place in rule.holds(file))
+                    if isinstance(rule, CodeRule)
+                    else ((hit.at, to_finding(hit, facts, seen)) for hit in matcher.hits(rule, clauses))
+                )
+                for at, finding in pairs:
+                    spans[finding.fingerprint] = _span(facts.statement(at) or at, finding)
                     found.append(finding)
         return apply(source.path, text, found, self._active, spans, self._complete) if marked else found
+
+
+def _span(statement: ast.AST, finding: Finding) -> tuple[int, int]:
+    """First and last line of the statement that a finding stands on; of a block its head counts only."""
+    first, last = getattr(statement, "lineno", finding.line), finding.end_line or finding.line
+    if not isinstance(statement, ast.If | ast.For | ast.While | ast.With | ast.FunctionDef | ast.ClassDef):
+        last = max(last, getattr(statement, "end_lineno", last) or last)
+    return first, last
 
 
 def deadline(seconds: float) -> Callable[[], None]:
@@ -194,10 +202,7 @@ def to_finding(hit: Hit, facts: FileFacts, seen: dict[str, int]) -> Finding:
     rule, clause, at = hit.rule, hit.clause, hit.at
     symbol = facts.symbol(at)
     body = text_of(at) if not isinstance(at, ast.If | ast.For | ast.FunctionDef) else text_of(hit.node)[:400]
-    key = f"{rule.id}\0{symbol}\0{body}"
-    seen[key] = seen.get(key, 0) + 1
-    if seen[key] > 1:
-        body = f"{body} #{seen[key]}"
+    body = _numbered(rule.id, symbol, body, seen)
     severity = clause.severity or rule.severity
     message = fill(clause.message or rule.message, hit)
     if not hit.known and severity is Severity.ERROR:
@@ -222,6 +227,35 @@ def to_finding(hit: Hit, facts: FileFacts, seen: dict[str, int]) -> Finding:
         subject=subject,
         numeric=rule.numeric,
         fixable=rule.fix is not None and hit.sure and (rule.fix.of is None or rule.fix.of in hit.bindings),
+    )
+
+
+def _numbered(code: str, symbol: str, body: str, seen: dict[str, int]) -> str:
+    """The text that a fingerprint is made of: the second and later ones alike in one definition are counted."""
+    key = f"{code}\0{symbol}\0{body}"
+    seen[key] = seen.get(key, 0) + 1
+    return f"{body} #{seen[key]}" if seen[key] > 1 else body
+
+
+def of_code(rule: CodeRule, found: Found, facts: FileFacts, seen: dict[str, int]) -> Finding:
+    """The finding of a rule in Python. Only a stable rule's is of high confidence."""
+    at = found.at
+    symbol = facts.symbol(at)
+    body = _numbered(rule.id, symbol, text_of(at)[:400], seen)
+    return Finding(
+        code=rule.id,
+        name=rule.name,
+        severity=found.severity or rule.severity,
+        path=facts.path,
+        line=getattr(at, "lineno", 1),
+        message=" ".join(found.message.split()),
+        fingerprint=fingerprint(rule.id, facts.path, symbol, body),
+        confidence=Confidence.HIGH if rule.status == "stable" else Confidence.MEDIUM,
+        end_line=getattr(at, "end_lineno", None),
+        column=getattr(at, "col_offset", 0) + 1,
+        symbol=symbol,
+        subject=found.subject,
+        numeric=rule.numeric,
     )
 
 

@@ -11,6 +11,7 @@ from guard.documents.decoding import decode
 from guard.errors import NotAnalysedError
 from guard.lint.language import Clause, Condition, Place, Rule
 from guard.lint.patterns import Pattern
+from guard.lint.python_rules import CodeRule
 from guard.lint.texts import TextTest
 
 # Ways in which a file can meet one need; in each of them it holds all these words.
@@ -117,10 +118,12 @@ class Prefilter:
     """Decides from path and bytes which rules to try on a file, and which of their clauses."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        self._tests = [(rule, [_Test.of(rule, clause) for clause in rule.match]) for rule in rules]
+        chosen = list(rules)
+        self._tests = [(rule, [_Test.of(rule, clause) for clause in rule.match]) for rule in chosen]
+        self._code = [rule for rule in chosen if isinstance(rule, CodeRule)]
 
     def clauses(self, data: bytes, path: str | None = None) -> list[tuple[Rule, list[Clause]]]:
-        """Rules that can find something, each with those of its clauses that can.
+        """Rules that can find something, each with those of its clauses that can; one in Python has none.
 
         Args:
             data: the file.
@@ -128,7 +131,8 @@ class Prefilter:
         """
         file = _File(data, path)
         chosen = [(rule, [test.clause for test in tests if file.passes(test)]) for rule, tests in self._tests]
-        return [(rule, clauses) for rule, clauses in chosen if clauses]
+        code: list[tuple[Rule, list[Clause]]] = [(rule, []) for rule in self._code if file.passes_code(rule)]
+        return [(rule, clauses) for rule, clauses in chosen if clauses] + code
 
     def rules(self, data: bytes, path: str | None = None) -> list[Rule]:
         """Rules that can find something."""
@@ -155,6 +159,12 @@ class _File:
             and all(map(self._meets, test.needs))
             and (not test.inside or any(word in self.data for word in test.inside))
             and (test.text is None or self._says(test.text))
+        )
+
+    def passes_code(self, rule: CodeRule) -> bool:
+        """Whether a rule in Python can find something here."""
+        return (rule.in_ is None or self._is_in(rule.in_)) and all(
+            any(word in self.data for word in group) for group in rule.words
         )
 
     def _is_in(self, place: Place) -> bool:

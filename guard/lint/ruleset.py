@@ -14,6 +14,7 @@ from guard.config import read_regular
 from guard.errors import ConfigError
 from guard.lint.expressions import Expression, ExpressionError
 from guard.lint.language import Clause, Rule, flat
+from guard.lint.python_rules import CodeRule, digest_of, installed_rules, read_module
 from guard.lint.schema import load_yaml
 
 _ID = re.compile(r"GRD[15]\d\d(?:-[A-Za-z0-9]+)?")
@@ -66,7 +67,8 @@ def builtin_rules_directory() -> Path:
 def load_rules(directories: Sequence[Path] = (), *, builtin: bool = True) -> RuleSet:
     """Read the built-in rules and those of the given directories (each `*.yaml` in them, not below them) or files.
 
-    A place that is given twice counts once. An id or name that stands in two rules is an error.
+    A place that is given twice counts once. An id or name that stands in two rules is an error. With the built-in rules
+    come those in Python: the shipped ones and those of installed packages. No code is read from the given places.
 
     Raises:
         ConfigError: a file that does not load, with file, line and breadcrumb; a duplicate; a place that is not there.
@@ -81,14 +83,31 @@ def load_rules(directories: Sequence[Path] = (), *, builtin: bool = True) -> Rul
         for path in sorted(place.glob("*.yaml")) if place.is_dir() else [place]:
             rule = load_yaml(Rule, path)
             _check(rule, str(path))
-            for key in (rule.id, rule.name):
-                if key in seen:
-                    raise ConfigError(f"{path}:1: {key!r} is also in {seen[key]}")
-                seen[key] = str(path)
             digest.update(read_regular(path))
             loaded.append((rule, str(path)))
+    for code, origin in _in_python() if builtin else ():
+        digest.update(digest_of(code, origin))
+        loaded.append((code, origin))
+    for rule, origin in loaded:
+        for key in (rule.id, rule.name):
+            if key in seen:
+                raise ConfigError(f"{origin}:1: {key!r} is also in {seen[key]}")
+            seen[key] = origin
     loaded.sort(key=lambda pair: pair[0].id)
     return RuleSet(tuple(r for r, _ in loaded), digest.hexdigest(), tuple((r.id, p) for r, p in loaded), builtin)
+
+
+def _in_python() -> list[tuple[CodeRule, str]]:
+    """The shipped rules in Python and those of installed packages.
+
+    Raises:
+        ConfigError: one does not load.
+    """
+    shipped = [row for path in sorted(builtin_rules_directory().glob("*.py")) for row in read_module(path)]
+    rows = [*shipped, *installed_rules()]
+    for rule, origin in rows:
+        _check_names(rule, origin)
+    return rows
 
 
 @functools.cache
@@ -106,10 +125,7 @@ def _check(rule: Rule, origin: str) -> None:
     Raises:
         ConfigError: naming the file and the key.
     """
-    if not _ID.fullmatch(rule.id):
-        raise ConfigError(f"{origin}:1: id: {rule.id!r} is no GRD1xx or GRD5xx")
-    if not _NAME.fullmatch(rule.name):
-        raise ConfigError(f"{origin}:1: name: {rule.name!r} is not lower-case words joined by hyphens")
+    _check_names(rule, origin)
     if not rule.match:
         raise ConfigError(f"{origin}:1: match: no clause")
     for i, clause in enumerate(rule.match):
@@ -122,6 +138,13 @@ def _check(rule: Rule, origin: str) -> None:
             raise ConfigError(f"{origin}:1: match[{i}]: exactly one of 'call' and 'pattern' is meant")
     if rule.fix is not None and (rule.fix.replace is None) == (rule.fix.argument is None):
         raise ConfigError(f"{origin}:1: fix: exactly one of 'replace' and 'argument' is meant")
+
+
+def _check_names(rule: Rule, origin: str) -> None:
+    if not _ID.fullmatch(rule.id):
+        raise ConfigError(f"{origin}:1: id: {rule.id!r} is no GRD1xx or GRD5xx")
+    if not _NAME.fullmatch(rule.name):
+        raise ConfigError(f"{origin}:1: name: {rule.name!r} is not lower-case words joined by hyphens")
 
 
 def _expressions(clause: Clause) -> Iterator[tuple[str, str]]:
