@@ -18,6 +18,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 NIGHTLY = ROOT / ".github" / "workflows" / "nightly-sync.yml"
 TOOLS = Path(sys.executable).parent
 MARKER = "<!-- guard report -->"
+OWN = {"full_name": "team/repo"}
 needs_jq = pytest.mark.skipif(shutil.which("jq") is None, reason="no jq on this machine, which gh's --jq stands for")
 
 # What `gh api` does with the calls of the workflow: answers from a folder, remembers comments.
@@ -151,8 +152,8 @@ def test_the_files_follow_their_published_schema(schema: str, files: list[Path])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_three_workflows_are_there() -> None:
-    assert [file.name for file in WORKFLOWS] == ["ci.yml", "gpu.yml", "nightly-sync.yml"]
+def test_the_workflows_are_there() -> None:
+    assert [file.name for file in WORKFLOWS] == ["ci.yml", "gpu.yml", "nightly-sync.yml", "release.yml"]
 
 
 def test_actions_are_pinned_with_their_version() -> None:
@@ -200,6 +201,40 @@ def test_the_action_reports_a_loss(lossy: Runner) -> None:
     assert lossy.summary.read_text().startswith(MARKER)
 
 
+ACTION = {"GUARD_FAIL_ON": "error", "GUARD_ON_NOTHING": "warn", "GUARD_OUTPUT": "out", "GITHUB_BASE_REF": ""}
+
+
+def test_the_action_checks_what_a_push_to_the_target_added(lossy: Runner) -> None:
+    check = script(ROOT / "action.yml", "Check")
+    before = lossy.git("rev-parse", "HEAD^1")
+    status, said, outputs = lossy.step(check, **ACTION, GUARD_SINCE="", GUARD_ARGS="", GUARD_BEFORE=before)
+    assert (status, outputs["status"]) == (1, "1"), said
+    # The push of a new branch, and one that took the old commits away.
+    for gone in ("0" * 40, "1" * 40):
+        status, said, _ = lossy.step(check, **ACTION, GUARD_SINCE="", GUARD_ARGS="", GUARD_BEFORE=gone)
+        assert status in {0, 1}, said
+        assert ("the commit before the push is gone" in said) == (gone == "1" * 40)
+
+
+def test_the_action_reads_its_arguments_as_a_shell_does(lossy: Runner) -> None:
+    check = script(ROOT / "action.yml", "Check")
+    variables = {**ACTION, "GUARD_SINCE": "origin/dev...HEAD"}
+    arguments = "--no-cache\n  --output-format 'concise=a file.txt'\n--select GRD2,GRD3\n"
+    assert lossy.step(check, **variables, GUARD_ARGS=arguments)[0] == 1
+    assert "GRD2" in (lossy.place / "a file.txt").read_text()
+    status, said, _ = lossy.step(check, **variables, GUARD_ARGS="--select 'GRD2")
+    assert (status, "open quote" in said) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["nightly-sync.yml", "gpu.yml"])
+def test_nothing_is_installed_by_a_name_that_nobody_was_asked_about(lossy: Runner, name: str) -> None:
+    file = ROOT / ".github" / "workflows" / name
+    document = yaml.safe_load(file.read_text("utf-8"))
+    assert document["env"]["GUARD_PACKAGE"] == "${{ vars.GUARD_PACKAGE }}"
+    status, said, _ = lossy.step(script(file, "Install guard"), GUARD_PACKAGE="")
+    assert (status, "GUARD_PACKAGE" in said) == (2, True)
+
+
 @pytest.mark.parametrize(("choice", "expected"), [("warn", 0), ("fail", 3)])
 def test_the_action_never_passes_in_silence(lossy: Runner, choice: str, expected: int) -> None:
     status, said, outputs = lossy.step(
@@ -230,20 +265,24 @@ def test_the_action_fails_where_guard_cannot_run(lossy: Runner) -> None:
 @needs_jq
 def test_the_nightly_finds_the_newest_sync(lossy: Runner) -> None:
     pulls = [
-        {"number": 12, "head": {"ref": "feature/x"}},
-        {"number": 11, "head": {"ref": "main2dev/2"}},
-        {"number": 9, "head": {"ref": "main2dev/1"}},
+        {"number": 13, "head": {"ref": "main2dev/3", "repo": {"full_name": "stranger/repo"}}},
+        {"number": 12, "head": {"ref": "feature/x", "repo": OWN}},
+        {"number": 11, "head": {"ref": "main2dev/2", "repo": OWN}},
+        {"number": 9, "head": {"ref": "main2dev/1", "repo": OWN}},
     ]
     answers = {
         "repos/team/repo/pulls": pulls,
-        "repos/team/repo/pulls/11": {"head": {"sha": "b" * 40}},
-        "repos/team/repo/pulls/9": {"head": {"sha": "c" * 40}},
+        "repos/team/repo/pulls/13": {"head": {"sha": "e" * 40, "repo": {"full_name": "stranger/repo"}}},
+        "repos/team/repo/pulls/11": {"head": {"sha": "b" * 40, "repo": OWN}},
+        "repos/team/repo/pulls/9": {"head": {"sha": "c" * 40, "repo": OWN}},
         "repos/team/repo/commits/dev": {"sha": "d" * 40},
     }
     variables = github(lossy, answers, [])
     find = script(NIGHTLY, "Find the sync")
     assert lossy.step(find, **variables)[2] == {"pull": "11", "head": "b" * 40}
     assert lossy.step(find, **{**variables, "REQUESTED": "9"})[2] == {"pull": "9", "head": "c" * 40}
+    status, said, outputs = lossy.step(find, **{**variables, "REQUESTED": "13"})
+    assert (status, outputs, "comes from a fork" in said) == (2, {}, True)
     status, said, outputs = lossy.step(find, **{**variables, "SYNC_PREFIX": "none/"})
     assert (status, outputs) == (0, {"pull": "", "head": "d" * 40})
     assert "::notice" in said
@@ -273,14 +312,17 @@ def test_the_nightly_comments_once_and_renews_the_comment(lossy: Runner) -> None
     person = {"id": 1, "user": {"type": "User"}, "body": f"{MARKER} quoted by a person"}
     other = {"id": 2, "user": {"type": "Bot"}, "body": "coverage"}
     variables = {**github(lossy, {}, [person, other]), "PULL": "9", "RUN": "https://example.org/run/1"}
-    reports = lossy.place / "reports"
-    reports.mkdir()
+    reports, measured = lossy.place / "judged" / "guard-check", lossy.place / "measured" / "guard-verify"
+    for folder in (reports, measured):
+        folder.mkdir(parents=True)
     (reports / "guard.md").write_text(f"{MARKER}\n### guard: first\n")
-    (reports / "verify.md").write_text(f"{MARKER}\n### guard: invariances\n")
+    (measured / "guard.md").write_text(f"{MARKER}\n### guard: forged by the code of the sync\n")
+    (measured / "verify.md").write_text(f"{MARKER}\n### guard: invariances\n")
     assert lossy.step(comment, **variables)[0] == 0
     (reports / "guard.md").write_text(f"{MARKER}\n### guard: second\n" + "x" * 64_960)
     assert lossy.step(comment, **variables)[0] == 0
     bodies = [one["body"] for one in json.loads((lossy.folder / "gh" / "comments.json").read_text())]
+    assert not any("forged" in body for body in bodies)
     assert bodies[:2] == [person["body"], "coverage"]
     assert len(bodies) == 3
     assert bodies[2].startswith(f"{MARKER}\n### guard: second\n")
