@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Score a judge of merges on the published labels of one repository.
 
-usage: python -m tests.bench.score CLONE [--repo OWNER/NAME] [--guard guard] [--labels FILE] [--merge SHA ...] [--verbose]
+usage: python -m tests.bench.score CLONE [--repo OWNER/NAME] [--guard guard] [--labels FILE] [--merge SHA] [--verbose]
 
 CLONE has the whole history; it may be bare. For every labelled merge it runs `guard check --merge SHA -o json` and
 prints, by kind, how many accidents an error or a warning speaks of, and how many harmless places no error of the GRD2
