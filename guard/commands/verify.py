@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib.util
+import json
 import shutil
 import signal
 import sys
@@ -68,6 +69,12 @@ from guard.report.plain import plural
     type=click.Path(path_type=Path, dir_okay=False),
     help="JSON report of guard check: its findings on the same definitions are named beside ours.",
 )
+@click.option(
+    "--records",
+    "recorded",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Measure nothing: report what torchrun's worker wrote to its --output for this --tree.",
+)
 @click.option("--self-test", is_flag=True, help="Edit a copy of the tree in known ways and see that the suite notices.")
 @click.option("--list", "listed", is_flag=True, help="List the chosen cases, tiers, cuts and tolerances; run nothing.")
 @output_options
@@ -83,6 +90,7 @@ def verify(
     timeout: float,
     pool: bool,
     check_report: Path | None,
+    recorded: Path | None,
     self_test: bool,
     listed: bool,
     output: OutputOptions,
@@ -110,7 +118,9 @@ def verify(
         else:
             rules = load_rules()  # a rule that does not load is said now, not after minutes of measuring
             with progress(output.quiet) as tell:
-                verdict = measure(tree, request, rules, tell)
+                verdict = (
+                    from_records(tree, request, rules, recorded) if recorded else measure(tree, request, rules, tell)
+                )
                 other = measure(against, request, rules, tell) if against else None
             findings = with_report(verdict.findings, check_report) if check_report else verdict.findings
             if other:
@@ -223,6 +233,26 @@ def measure(given: str, request: Request, rules: RuleSet, tell: Progress) -> Ver
             taken.append(record)
             _tell(tell, found.label, record)
         verdict = judge(found, taken, time.monotonic() - started)
+        return dataclasses.replace(verdict, findings=with_lint(verdict.findings, found, rules))
+
+
+def from_records(given: str, request: Request, rules: RuleSet, file: Path) -> Verdict:
+    """Judge what a worker under torchrun has written.
+
+    Raises:
+        GuardError: the file holds no records.
+    """
+    try:
+        taken = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except ValueError as error:
+        raise GuardError(f"--records {file}: line is no JSON ({error})") from error
+    if not any(isinstance(each, dict) and each.get("type") == "start" for each in taken):
+        raise GuardError(f"--records {file} holds no records of a worker")
+    if not any(each["type"] in {"end", "fatal"} for each in taken):
+        taken.append({"type": "fatal", "reason": f"{file} has no end: the run stopped early, or still goes on"})
+    with tempfile.TemporaryDirectory(prefix="guard-verify-", ignore_cleanup_errors=True) as folder:
+        found = open_tree(given, Path(folder), request.python)
+        verdict = judge(found, taken, sum(each.get("seconds", 0.0) for each in taken))
         return dataclasses.replace(verdict, findings=with_lint(verdict.findings, found, rules))
 
 

@@ -75,3 +75,28 @@ def test_a_tree_that_lacks_a_package_names_it(tmp_path: Path, monkeypatch: pytes
     finally:
         for name in [name for name in sys.modules if name.split(".")[0] == "megatron"]:
             del sys.modules[name]
+
+
+START = {"type": "start", "device": "cuda", "torch": "2", "version": "1", "cases": 1}
+DIFFERS = {"type": "case", "case": "seq_aux_mbs", "cut": {"mbs": 1}, "tolerance": 1e-4, "status": "differs"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "code"),
+    [
+        ([START, {**DIFFERS, "ratio": 4.0, "rel": 3.0, "reason": "ratio 4"}, {"type": "end"}], 1),
+        ([START, {**DIFFERS, "status": "ok", "ratio": 1.0, "rel": 0.0}, {"type": "end"}], 0),
+        ([START, {**DIFFERS, "status": "skipped", "reason": "needs 8 ranks"}, {"type": "end"}], 3),
+        ([START, {**DIFFERS, "status": "ok", "ratio": 1.0, "rel": 0.0}], 2),
+    ],
+    ids=["differs", "holds", "skipped", "stopped early"],
+)
+def test_the_records_of_torchrun_make_the_report_and_its_exit_code(
+    tmp_path: Path, empty_tree: Path, rows: list[dict[str, object]], code: int
+) -> None:
+    file = tmp_path / "records.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    arguments = ["--tree", str(empty_tree), "--records", str(file), "--output-format", "json"]
+    done = CliRunner().invoke(verify, arguments, standalone_mode=False)
+    assert done.return_value == code
+    assert json.loads(done.stdout)["invariance"][0]["case"] == "seq_aux_mbs"
