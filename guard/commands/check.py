@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from guard import __version__
-from guard.commands.output import FOUND, NOTHING_CHECKED, OutputOptions, finish, output_options
+from guard.commands.output import FOUND, NOTHING_CHECKED, WITH_EDITS, OutputOptions, finish, output_options
 from guard.commands.range_options import RangeOptions, range_options
 from guard.commands.say import complain
 from guard.commands.settings import load_config
@@ -105,7 +105,6 @@ def _judge(repository: Repository, selection: Selection, config: Config, output:
     from guard.commands.acceptance import accepted_by_commits
     from guard.commands.judgement import RunSettings, judge_selection
     from guard.commands.progress import AGAIN, progress
-    from guard.commands.suggesting import suggesting
     from guard.commands.web import remote_address
 
     with gc_paused(last=True):
@@ -114,7 +113,11 @@ def _judge(repository: Repository, selection: Selection, config: Config, output:
                 select=output.select, jobs=jobs(output), store=store(output), progress=tell, debug=debug
             )
             report = accepted_by_commits(repository, judge_selection(repository, selection, config, settings))
-            report = suggesting(report, repository, selection, config, settings, output)
+            if any(given.partition("=")[0] in WITH_EDITS for given in output.formats):
+                # Late: only formats that can show edits pay for what makes them.
+                from guard.commands.suggesting import suggesting
+
+                report = suggesting(report, repository, selection, config, settings, output)
         status = finish(report, output, covered_by(report), remote_address(repository))
     return NOTHING_CHECKED if status == 0 and selection.unanswered else status
 
@@ -160,7 +163,7 @@ def _lint_only(
         seconds=time.monotonic() - started,
         notices=notices or ("no merge was checked: only paths were given",),
     )
-    if standard_input is None and any(not given.startswith(("text", "concise")) for given in output.formats):
+    if standard_input is None and any(given.partition("=")[0] in WITH_EDITS for given in output.formats):
         from guard.commands.suggesting import suggesting_in_files
 
         report = suggesting_in_files(report, config, root, output)

@@ -31,6 +31,9 @@ from guard.store.seen import remember, root_of
 CLEAN, FOUND, COULD_NOT_RUN, NOTHING_CHECKED = 0, 1, 2, 3
 """The exit codes (DESIGN §2)."""
 
+WITH_EDITS = frozenset({"sarif", "rdjson", "html"})
+"""Formats that can show what to change."""
+
 DISTRIBUTION = "merge-regression-guard"
 UNCUT = 1_000_000
 """Columns of what is no terminal: whatever reads it (grep, a log, a file) gets whole lines."""

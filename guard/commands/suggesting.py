@@ -6,16 +6,13 @@ from pathlib import Path
 
 from guard.commands.judgement import RunSettings
 from guard.commands.linting import rules_for
-from guard.commands.output import OutputOptions
+from guard.commands.output import WITH_EDITS, OutputOptions
 from guard.commands.selection import Selection
 from guard.commands.suggestions import with_fixes, with_line_hashes, with_restorations
 from guard.config import Config
 from guard.git import Entry, Repository
 from guard.lint.project import ProjectIndex
 from guard.model import Finding, Report
-
-WITH_EDITS = frozenset({"sarif", "rdjson", "html"})
-"""Formats that can show what to change."""
 
 
 def suggesting(

@@ -110,9 +110,13 @@ def test_baseline_is_sorted_and_comes_back(tmp_path: Path) -> None:
     assert baseline.format_entries(baseline.read(file)) == file.read_text()
 
 
-def test_a_missing_baseline_is_an_error(tmp_path: Path) -> None:
+def test_a_baseline_that_is_not_there_accepts_nothing_and_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert finish(small(), OutputOptions(baseline=tmp_path / "none", cache=False)) == 1
+    assert "none is not there yet, so nothing is accepted" in capsys.readouterr().out
     with pytest.raises(ConfigError, match="cannot be read"):
-        finish(small(), OutputOptions(baseline=tmp_path / "none"))
+        baseline.read(tmp_path / "none")
 
 
 def test_a_wrong_line_is_named(tmp_path: Path) -> None:
