@@ -168,37 +168,47 @@ def _identity(unit: LostUnit) -> str:
 
 
 def _message(part: LostText, verdict: Verdict, undone_later: bool, whole: bool) -> str:
-    side, units = part.side, part.units
-    documents = part.file.documents
-    missing = [unit.new for unit in units if unit.new is not None and not unit.displaced]
-    back = [unit.old for unit in units if unit.new is None and unit.old is not None]
-    # The same text gone from one place and back in another was moved, out of a block or into one.
-    texts = {unit.text for unit in missing} & {unit.text for unit in back} if documents["base"].ordered else set()
-    displaced = [unit.new for unit in units if unit.new is not None and (unit.displaced or unit.new.text in texts)]
-    missing, back = ([unit for unit in found if unit.text not in texts] for found in (missing, back))
-    parts = []
-    if missing:
-        instead = _instead(units, documents) if len(missing) == 1 else ""
-        parts.append(f"{side.value}' {quoted(missing, documents[side.value])} is not in merged{instead}")
-    if displaced:
-        text = quoted(displaced, documents[side.value])
-        parts.append(f"{text}, which {side.value} had moved, is in its old place again")
-    if back:
-        parts.append(f"{quoted(back, documents['base'])}, which {side.value} had removed, is back")
-    text = "; ".join(parts)
+    text, other = _what_is_lost(part), part.side.other.value
     if undone_later:
         text += ": a commit after the sync took it out"
     elif verdict in {Verdict.SUPERSEDED, Verdict.REMOVED}:
-        text += f": {side.other.value} changed the same text" + (f" in {_commit(part.by)}" if part.by else "")
+        text += f": {other} changed the same text" + (f" in {_commit(part.by)}" if part.by else "")
     elif whole:
-        text += f": the file is that of {side.other.value}, whole"
+        text += f": the file is that of {other}, whole"
     if len(part.origins) > 1:
-        scopes = list(dict.fromkeys(unit.unit.scope for unit in units if unit.unit.scope))
-        under = f" under {_listed(scopes)}" if scopes else ""
-        shown = ", ".join(_commit(origin) for origin in part.origins[:_MOST_COMMITS])
-        more = f" and {len(part.origins) - _MOST_COMMITS} more" if len(part.origins) > _MOST_COMMITS else ""
-        return f"{text}; {len(units)} places{under} ({shown}{more})"
+        return text + _size(part)
     return text + (f" ({_commit(part.origins[0])})" if part.origins else "")
+
+
+def _what_is_lost(part: LostText) -> str:
+    """What is missing, what is in its old place, and what is back."""
+    side, units, documents = part.side.value, part.units, part.file.documents
+    put_in = [(unit.new, unit.displaced) for unit in units if unit.new is not None]
+    taken_out = [unit.old for unit in units if unit.new is None and unit.old is not None]
+    # The same text gone from one place and back in another was moved, out of a block or into one.
+    ordered = documents["base"].ordered
+    moved = {unit.text for unit, _ in put_in} & {unit.text for unit in taken_out} if ordered else set()
+    missing = [unit for unit, displaced in put_in if not displaced and unit.text not in moved]
+    displaced_units = [unit for unit, displaced in put_in if displaced or unit.text in moved]
+    back = [unit for unit in taken_out if unit.text not in moved]
+    parts = []
+    if missing:
+        instead = _instead(units, documents) if len(missing) == 1 else ""
+        parts.append(f"{side}' {quoted(missing, documents[side])} is not in merged{instead}")
+    if displaced_units:
+        parts.append(f"{quoted(displaced_units, documents[side])}, which {side} had moved, is in its old place again")
+    if back:
+        parts.append(f"{quoted(back, documents['base'])}, which {side} had removed, is back")
+    return "; ".join(parts)
+
+
+def _size(part: LostText) -> str:
+    """How much of how many commits one finding tells of."""
+    scopes = list(dict.fromkeys(unit.unit.scope for unit in part.units if unit.unit.scope))
+    under = f" under {_listed(scopes)}" if scopes else ""
+    shown = ", ".join(_commit(origin) for origin in part.origins[:_MOST_COMMITS])
+    more = f" and {len(part.origins) - _MOST_COMMITS} more" if len(part.origins) > _MOST_COMMITS else ""
+    return f"; {len(part.units)} places{under} ({shown}{more})"
 
 
 def _instead(units: Sequence[LostUnit], documents: Mapping[str, Document]) -> str:

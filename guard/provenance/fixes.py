@@ -98,16 +98,20 @@ def read_fix(repository: Repository, commit: Commit, readings: Readings, only: f
         if len(files) > MOST_FILES:
             # A merge of branches or a mass rewrite is no fix that could be told by its statements.
             break
-        readings.prefetch(blob for file in files if not file.submodule for blob in (file.before, file.after) if blob)
-        python = [file for file in files if is_python(file.path) and not file.submodule]
-        edits = tuple(edit for file in python for edit in file_edits(file, readings) if edit.weight > 0)
-        others = (_text_edit(file, readings) for file in files if file not in python)
-        texts = tuple(edit for edit in others if edit.weight > 0)
+        edits, texts = _edits(files, readings)
         if edits or texts:
             break
     numeric = any(not is_test(edit.path) and any(map(is_numeric, edited_runs(edit))) for edit in edits)
     numeric = numeric or any(not is_test(edit.path) and edit.numeric for edit in texts)
     return Fix(commit, edits, texts, numeric, tuple(file.path for file in changed))
+
+
+def _edits(files: list[ChangedFile], readings: Readings) -> tuple[tuple[FixEdit, ...], tuple[TextEdit, ...]]:
+    readings.prefetch(blob for file in files if not file.submodule for blob in (file.before, file.after) if blob)
+    python = [file for file in files if is_python(file.path) and not file.submodule]
+    edits = (edit for file in python for edit in file_edits(file, readings))
+    texts = (_text_edit(file, readings) for file in files if file not in python)
+    return tuple(edit for edit in edits if edit.weight > 0), tuple(edit for edit in texts if edit.weight > 0)
 
 
 # A fix is told by its sources; where it has none by its settings, then by its tests, then by its prose: what
