@@ -214,7 +214,7 @@ def _scratch(given: Path | None, stack: contextlib.ExitStack) -> Path:
 
 
 def _measure(given: argparse.Namespace, emit: Emit) -> int:
-    if int(os.environ.get("SLURM_NTASKS") or 1) > 1 and "TORCHELASTIC_RUN_ID" not in os.environ:
+    if int(os.environ.get("SLURM_STEP_NUM_TASKS") or 1) > 1 and "TORCHELASTIC_RUN_ID" not in os.environ:
         raise FatalError(
             "srun started several workers that know nothing of each other: let it start torchrun, one a node"
         )

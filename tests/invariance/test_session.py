@@ -94,3 +94,16 @@ def test_the_tool_does_not_put_its_own_packages_on_the_path_of_the_worker(tmp_pa
     assert made.get("PYTHONPATH") == os.environ.get("PYTHONPATH")
     assert made["CUDA_VISIBLE_DEVICES"] == ""
     assert not {"RANK", "WORLD_SIZE", "PYTHONHOME"} & set(made)
+
+
+def test_workers_that_srun_started_alone_are_sent_to_torchrun(empty_tree: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-B", str(WORKER), "--tree", str(empty_tree)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+        env={**os.environ, "SLURM_STEP_NUM_TASKS": "2"},
+    )
+    assert done.returncode == 2
+    assert "let it start torchrun" in json.loads(done.stdout)["reason"]
