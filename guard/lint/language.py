@@ -189,11 +189,12 @@ class ArgumentFix:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A safe edit. It is offered only where every hole is bound and the file survives an unmodified round trip."""
+    """A safe edit. It is made only where every hole is bound and the edited file differs as stated and compiles."""
 
     of: str | None = said("the hole that is edited, instead of the match", None)
     replace: str | None = said("what it becomes", None)
     argument: ArgumentFix | None = said("an argument of the call", None)
+    keeps: str | None = said("what the edit leaves as it was, in words; shown with the rule", None)
 
 
 @dataclass(frozen=True, slots=True)

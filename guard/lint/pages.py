@@ -25,6 +25,8 @@ def rule_page(rule: Rule) -> str:
             lines += ["", title, textwrap.indent(example.rstrip(), "    ")]
     if rule.fix is not None:
         lines += ["", "Fix", "  guard check --fix makes the edit where the callee and all values are certain."]
+        if rule.fix.keeps:
+            lines += textwrap.wrap(f"It keeps {rule.fix.keeps}.", WIDTH, initial_indent="  ", subsequent_indent="  ")
     lines += ["", "Suppress", f"  # guard: allow[{rule.name}] the reason, which is required"]
     return "\n".join(lines) + "\n"
 
@@ -49,7 +51,8 @@ def rules_document(rules: RuleSet) -> str:
             for example in examples:
                 rows += ["", title, "", "```python", example.rstrip(), "```"]
         if rule.fix is not None:
-            rows += ["", "Fixable: yes, with `guard check --fix`."]
+            keeps = f" The edit keeps {rule.fix.keeps}." if rule.fix.keeps else ""
+            rows += ["", f"Fixable: yes, with `guard check --fix`.{keeps}"]
     return "\n".join(rows) + "\n"
 
 

@@ -31,7 +31,7 @@ def test_a_fixed_example_is_clean(rule: Rule) -> None:
 def test_the_rest_of_the_file_stays_as_it_was() -> None:
     result = fix_source(Source("p.py", BAD), BUILTIN)
     assert result.data == BAD.replace(
-        b"comm . wait_stream( torch.cuda.default_stream() )", b"comm.wait_stream(torch.cuda.current_stream())"
+        b"comm . wait_stream( torch.cuda.default_stream() )", b"comm . wait_stream( torch.cuda.current_stream() )"
     )
     assert result.fixed == (("current-stream", 4),)
 
@@ -57,7 +57,10 @@ def test_encodings_and_line_ends_survive(data: bytes) -> None:
         assert "round trip" in reason or "not found" in reason
         return
     assert result.data is not None
-    old, new = b"comm . wait_stream( torch.cuda.default_stream() )", b"comm.wait_stream(torch.cuda.current_stream())"
+    old, new = (
+        b"comm . wait_stream( torch.cuda.default_stream() )",
+        b"comm . wait_stream( torch.cuda.current_stream() )",
+    )
     assert result.data == data.replace(old, new)
 
 
