@@ -28,7 +28,7 @@ VERBS: dict[str, str] = {
     "merge-driver": "Join the versions of one file, for git to call (see init --merge-driver).",
     "restore": "Print or apply the patch that brings a lost change back.",
     "explain": "Explain one rule, or show the whole evidence of one finding.",
-    "rules": "List the rules.",
+    "rules": "List the rules; try the examples of one's own.",
     "accept": "Remember an accepted finding.",
     "comment": "Keep one comment with the report on a pull or merge request.",
     "config": "Show the settings in force and where each comes from.",

@@ -9,11 +9,12 @@ from pathlib import Path
 from guard.config import Config
 from guard.documents.kinds import is_python
 from guard.documents.parsing import require_parses
-from guard.errors import GuardError, NotAnalysedError
+from guard.errors import ConfigError, GuardError, NotAnalysedError
 from guard.globs import path_matches
 from guard.lint.engine import lint_sources
+from guard.lint.examples import example_failures
 from guard.lint.project import ProjectIndex
-from guard.lint.ruleset import RuleSet, load_rules
+from guard.lint.ruleset import RuleSet, builtin_rules_directory, load_rules
 from guard.lint.source import LintResult, Source
 from guard.model import Finding, Outcome, Status
 from guard.store.facts import FactStore
@@ -27,14 +28,29 @@ def rules_for(config: Config, root: Path) -> RuleSet:
     """The built-in rules, those that the configuration names, and the pins of the repository.
 
     Raises:
-        ConfigError: a rule does not load.
+        ConfigError: a rule does not load, or an example of a rule that is not built in does not hold.
+    """
+    directories = own_rules(config, root)
+    rules = load_rules(directories)
+    builtin = str(builtin_rules_directory().resolve())
+    own = [rule for rule in rules if directories and not rules.file_of(rule).startswith(builtin + os.sep)]
+    for failure in example_failures(own):
+        raise ConfigError(f"{rules.file_of(failure.rule)}:1: {failure.key}: {failure.problem}")
+    return rules
+
+
+def own_rules(config: Config, root: Path) -> list[Path]:
+    """Where a repository's own rules are: the places that its configuration names, and its pins.
+
+    Raises:
+        GuardError: a place is not there.
     """
     named = [root / name for name in config.rules]
     missing = [path for path in named if not path.exists()]
     if missing:
         raise GuardError(f"rules {missing[0]} named in the configuration are not there")
     pins = root / PINS
-    return load_rules([*named, *([pins] if pins.is_dir() else [])])
+    return [*named, *([pins] if pins.is_dir() else [])]
 
 
 def lint_paths(paths: Sequence[str], config: Config, root: Path, jobs: int, store: FactStore) -> LintResult:

@@ -80,6 +80,7 @@ class Under:
     branch: Literal["then", "else", "any"] = said("on which arm of it the match stands", "then")
     with_: tuple[Pattern, ...] = said("an enclosing `with` that enters one of these")
     for_: tuple[Pattern, ...] = said("an enclosing `for` over one of these")
+    while_: tuple[Pattern, ...] = said("an enclosing `while` whose test contains one of these")
 
 
 @dataclass(frozen=True, slots=True)

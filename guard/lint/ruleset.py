@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import guard
+from guard.codes import CODES
 from guard.config import read_regular
 from guard.errors import ConfigError
 from guard.lint.expressions import Expression, ExpressionError
+from guard.lint.holes import unbound
 from guard.lint.language import Clause, Rule, flat
 from guard.lint.python_rules import CodeRule, digest_of, installed_rules, read_module
 from guard.lint.schema import load_yaml
@@ -136,6 +138,8 @@ def _check(rule: Rule, origin: str) -> None:
                 raise ConfigError(f"{origin}:1: match[{i}].{label}: {problem}") from None
         if bool(clause.call) == bool(clause.pattern):
             raise ConfigError(f"{origin}:1: match[{i}]: exactly one of 'call' and 'pattern' is meant")
+    for key, hole in unbound(rule):
+        raise ConfigError(f"{origin}:1: {key}: nothing gives ${hole} a value")
     if rule.fix is not None and (rule.fix.replace is None) == (rule.fix.argument is None):
         raise ConfigError(f"{origin}:1: fix: exactly one of 'replace' and 'argument' is meant")
 

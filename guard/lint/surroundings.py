@@ -26,6 +26,16 @@ def _arm(branch: ast.If | ast.IfExp, inside: ast.AST) -> str:
     return "then" if inside in branch.body else "else" if inside in branch.orelse else ""
 
 
+def _heads(above: ast.AST, inside: ast.AST, test: Under) -> Iterator[tuple[Pattern, ast.AST]]:
+    """What a test asks of a `with` or of a loop, in whose body a direct part of it stands, and where to look."""
+    if isinstance(above, ast.With | ast.AsyncWith):
+        yield from ((pattern, item.context_expr) for pattern in test.with_ for item in above.items)
+    elif isinstance(above, ast.For | ast.AsyncFor):
+        yield from ((pattern, above.iter) for pattern in test.for_)
+    elif isinstance(above, ast.While) and inside in above.body:
+        yield from ((pattern, above.test) for pattern in test.while_)
+
+
 class Surroundings:
     """Questions about one file's statements around a node."""
 
@@ -141,15 +151,9 @@ class Surroundings:
                     for pattern in test.if_:
                         for _, bound in self.unifier.search(pattern, self.facts.index(above.test), env):
                             yield bound
-            if isinstance(above, ast.With | ast.AsyncWith) and test.with_:
-                for pattern in test.with_:
-                    for item in above.items:
-                        for _, bound in self.unifier.search(pattern, self.facts.index(item.context_expr), env):
-                            yield bound
-            if isinstance(above, ast.For | ast.AsyncFor) and test.for_:
-                for pattern in test.for_:
-                    for _, bound in self.unifier.search(pattern, self.facts.index(above.iter), env):
-                        yield bound
+            for pattern, looked_at in _heads(above, current, test):
+                for _, bound in self.unifier.search(pattern, self.facts.index(looked_at), env):
+                    yield bound
             current = above
 
     def held(self, names: tuple[str, ...], node: ast.AST) -> bool:

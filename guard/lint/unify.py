@@ -219,6 +219,67 @@ class Unifier:
                 return False
         return True
 
+    def _definition(self, pattern: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.AST, env: Bindings) -> bool:
+        """A function; annotations, defaults and decorators that the pattern does not write are not asked about."""
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or type(node) is not type(pattern):
+            return False
+        if not self._word(pattern.name, node.name, env) or not self._parameters(pattern.args, node.args, env):
+            return False
+        if pattern.returns is not None and (node.returns is None or not self._node(pattern.returns, node.returns, env)):
+            return False
+        if pattern.decorator_list and not self._sequence(list(pattern.decorator_list), list(node.decorator_list), env):
+            return False
+        return self._statements(pattern.body, node.body, env, open_end=False)
+
+    def _parameters(self, wanted: ast.arguments, given: ast.arguments, env: Bindings) -> bool:
+        """Parameters in order; `*$_` and `**$_` stand for any further ones."""
+        rest = wanted.vararg is not None and wanted.vararg.arg == HOLE + "_"
+        more = wanted.kwarg is not None and wanted.kwarg.arg == HOLE + "_"
+        ours, theirs = [*wanted.posonlyargs, *wanted.args], [*given.posonlyargs, *given.args]
+        if len(theirs) < len(ours) or (len(theirs) > len(ours) and not rest):
+            return False
+        if not all(self._parameter(a, b, env) for a, b in zip(ours, theirs, strict=False)):
+            return False
+        if not rest and not self._optional(wanted.vararg, given.vararg, env):
+            return False
+        if not more and not self._optional(wanted.kwarg, given.kwarg, env):
+            return False
+        named = {arg.arg: arg for arg in given.kwonlyargs}
+        for arg in wanted.kwonlyargs:
+            found = named.pop(arg.arg, None)
+            if found is None or not self._parameter(arg, found, env):
+                return False
+        if named and not more:
+            return False
+        ours_default, theirs_default = wanted.defaults, given.defaults[len(given.defaults) - len(wanted.defaults) :]
+        return len(ours_default) <= len(given.defaults) and all(
+            self._node(a, b, env) for a, b in zip(ours_default, theirs_default, strict=False)
+        )
+
+    def _optional(self, wanted: ast.arg | None, given: ast.arg | None, env: Bindings) -> bool:
+        if wanted is None or given is None:
+            return wanted is given
+        return self._parameter(wanted, given, env)
+
+    def _parameter(self, wanted: ast.arg, given: ast.arg, env: Bindings) -> bool:
+        if not self._word(wanted.arg, given.arg, env):
+            return False
+        if wanted.annotation is None:
+            return True
+        return given.annotation is not None and self._node(wanted.annotation, given.annotation, env)
+
+    def _class(self, pattern: ast.ClassDef, node: ast.AST, env: Bindings) -> bool:
+        """A class; bases and decorators that the pattern does not write are not asked about."""
+        if not isinstance(node, ast.ClassDef) or not self._word(pattern.name, node.name, env):
+            return False
+        if pattern.bases and not self._sequence(list(pattern.bases), list(node.bases), env):
+            return False
+        if pattern.keywords and not self._sequence(list(pattern.keywords), list(node.keywords), env):
+            return False
+        if pattern.decorator_list and not self._sequence(list(pattern.decorator_list), list(node.decorator_list), env):
+            return False
+        return self._statements(pattern.body, node.body, env, open_end=False)
+
     def _sequence(self, wanted: list[ast.AST], given: list[ast.AST], env: Bindings) -> bool:
         if wanted and isinstance(wanted[-1], ast.Constant) and wanted[-1].value is ...:
             wanted, given = wanted[:-1], given[: len(wanted) - 1]
@@ -277,5 +338,8 @@ def _way(pattern: ast.AST) -> Callable[[Unifier, Any, ast.AST, Bindings], bool]:
         ast.Call: Unifier._call,
         ast.Expr: Unifier._expression,
         ast.BinOp: Unifier._binary,
+        ast.FunctionDef: Unifier._definition,
+        ast.AsyncFunctionDef: Unifier._definition,
+        ast.ClassDef: Unifier._class,
     }
     return ways.get(type(pattern), Unifier._fields)
