@@ -56,6 +56,8 @@ CODES: dict[str, tuple[str, str]] = {
     "GRD901": ("unused-suppression", "a suppression comment that suppresses nothing"),
     "GRD902": ("suppression-without-reason", "a suppression comment that does not say why"),
     "GRD903": ("stale-baseline", "an accepted finding that no longer occurs"),
+    "GRD904": ("unreadable-program", "a file or a cell of a notebook is no Python, so that no rule can look at it"),
+    "GRD905": ("malformed-suppression", "a comment that is meant as a suppression and is none"),
 }
 
 

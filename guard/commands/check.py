@@ -138,7 +138,7 @@ def _lint_only(
     notices: tuple[str, ...] = (),
     standard_input: str | None = None,
 ) -> int:
-    from guard.commands.linting import lint_paths, lint_text
+    from guard.commands.linting import lint_paths, lint_text, unread_settings
 
     started = time.monotonic()
     root = _root()
@@ -148,11 +148,12 @@ def _lint_only(
         result = lint_text(sys.stdin.buffer.read(), standard_input, config, root, store(output))
     else:
         result = lint_paths(paths, config, root, jobs(output), store(output))
-    unread = {outcome.subject for outcome in result.outcomes if outcome.subject is not None}
+    unseen = {outcome.subject for outcome in result.outcomes if outcome.subject is not None}
+    unread = () if config_file else unread_settings([*paths, *([standard_input] if standard_input else [])], root)
     reason = None
     if not result.files:
         reason = "no Python file"
-    elif not result.findings and len(unread) >= result.files:
+    elif not result.findings and len(unseen) >= result.files:
         reason = "no file could be analysed"
     report = Report(
         command="check",
@@ -161,7 +162,7 @@ def _lint_only(
         outcomes=(Outcome("lint", Status.SKIPPED if reason else Status.RAN, reason), *result.outcomes),
         files=result.files,
         seconds=time.monotonic() - started,
-        notices=notices or ("no merge was checked: only paths were given",),
+        notices=(*(notices or ("no merge was checked: only paths were given",)), *unread),
     )
     if standard_input is None and any(given.partition("=")[0] in WITH_EDITS for given in output.formats):
         from guard.commands.suggesting import suggesting_in_files

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from pathlib import Path
 
 import click
@@ -34,7 +35,8 @@ def explain(key: str, chosen: RangeOptions, config_file: str | None, output: Out
     """
     root = root_of(Path.cwd())
     config = load_config(None, config_file) if config_file else load(root)
-    rule = rules_for(config, root).find(key)
+    known = rules_for(config, root)
+    rule = known.find(key)
     if rule is not None:
         say(rule_page(rule), nl=False)
         return 0
@@ -45,7 +47,10 @@ def explain(key: str, chosen: RangeOptions, config_file: str | None, output: Out
         say(f"{code} {name}\n\n{meaning[:1].upper()}{meaning[1:]}.")
         return 0
     if not _FINGERPRINT.fullmatch(key.lower()):
-        raise GuardError(f"{key!r} is no rule, code or fingerprint: `guard rules` lists the rules")
+        near = get_close_matches(key.lower(), [rule.name for rule in known] + list(by_name), n=3)
+        near = near or get_close_matches(key.upper(), [rule.id for rule in known] + list(CODES), n=3)
+        meant = f" (near: {', '.join(near)})" if near else ""
+        raise GuardError(f"{key!r} is no rule, code or fingerprint{meant}: `guard rules` lists the rules")
     from guard.commands.explain_finding import explain_finding
     from guard.commands.explain_lint import explain_lint
 

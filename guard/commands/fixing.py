@@ -14,6 +14,7 @@ from guard.config import Config
 from guard.documents.decoding import decode
 from guard.errors import NotAnalysedError
 from guard.lint.fixes import FixResult, fix_source
+from guard.lint.notebooks import SUFFIX
 from guard.lint.prefilter import Prefilter
 from guard.lint.project import ProjectIndex
 from guard.lint.source import Source
@@ -54,6 +55,9 @@ def fixes_of(
     prefilter = Prefilter(rules)
     project = ProjectIndex.of_directory(root)
     for place, shown in files_of(paths, config, root):
+        if shown.endswith(SUFFIX):
+            yield f"{shown}: not fixed: it is a notebook"
+            continue
         if place.is_symlink():
             yield f"{shown}: not fixed: it is a symbolic link"
             continue

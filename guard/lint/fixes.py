@@ -56,7 +56,7 @@ def fix_source(source: Source, rules: RuleSet, project: ProjectIndex | None = No
     text = decode(source.data).text
     facts = FileFacts(source.path, text, project)
     matcher = Matcher(facts, deadline(SECONDS_PER_FILE))
-    quiet = {allow.covers for allow in allows(text)} if "guard:" in text else set()
+    quiet = [allow for allow in allows(text) if not allow.malformed] if "guard:" in text else []
     wanted: list[_Wanted] = []
     refused: list[tuple[str, int, str]] = []
     before: Counter[str] = Counter()
@@ -64,7 +64,7 @@ def fix_source(source: Source, rules: RuleSet, project: ProjectIndex | None = No
         for hit in matcher.hits(rule):
             before[rule.name] += 1
             line = getattr(hit.at, "lineno", 1)
-            if line in quiet:
+            if any(allow.holds(line, line) for allow in quiet):
                 continue
             if not hit.sure:
                 refused.append((rule.name, line, "the callee or its arguments are not certain"))
