@@ -162,8 +162,8 @@ def unread_settings(paths: Sequence[str], root: Path) -> list[str]:
             continue
         if isinstance(table, dict) and "guard" in table:
             shown = file.relative_to(top).as_posix()
-            place = "settings come from the root of the repository (or --config)"
-            found.append(f"{shown} has [tool.guard], which is not read: {place}")
+            where = "settings come from the root of the repository (or --config)"
+            found.append(f"{shown} has [tool.guard], which is not read: {where}")
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from guard.documents.kinds import is_python
 from guard.lint.engine import lint_sources
 from guard.lint.language import Rule
 from guard.lint.ruleset import RuleSet
@@ -64,4 +65,4 @@ def _paths(rule: Rule) -> Iterator[str]:
     for place in places:
         for glob in place.path:
             name = glob.replace("**", "example").replace("*", "example").replace("?", "x")
-            yield name if name.endswith(".py") else f"{name}.py"
+            yield name if is_python(name) else f"{name}.py"
