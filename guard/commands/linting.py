@@ -18,7 +18,7 @@ from guard.lint.engine import lint_sources
 from guard.lint.examples import example_failures
 from guard.lint.notebooks import SUFFIX, Notebook, read_notebook
 from guard.lint.project import ProjectIndex
-from guard.lint.ruleset import RuleSet, builtin_rules_directory, load_rules
+from guard.lint.ruleset import RuleSet, load_rules
 from guard.lint.source import LintResult, Source
 from guard.model import Finding, Outcome, Severity, Status, fingerprint
 from guard.store.facts import FactStore
@@ -37,8 +37,8 @@ def rules_for(config: Config, root: Path) -> RuleSet:
     """
     directories = own_rules(config, root)
     rules = load_rules(directories)
-    builtin = str(builtin_rules_directory().resolve())
-    own = [rule for rule in rules if directories and not rules.file_of(rule).startswith(builtin + os.sep)]
+    places = [place.resolve() for place in directories]
+    own = [rule for rule in rules if any(Path(rules.file_of(rule)).is_relative_to(place) for place in places)]
     for failure in example_failures(own):
         raise ConfigError(f"{rules.file_of(failure.rule)}:1: {failure.key}: {failure.problem}")
     return rules

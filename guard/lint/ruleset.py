@@ -149,6 +149,10 @@ def _check_names(rule: Rule, origin: str) -> None:
         raise ConfigError(f"{origin}:1: id: {rule.id!r} is no GRD1xx or GRD5xx")
     if not _NAME.fullmatch(rule.name):
         raise ConfigError(f"{origin}:1: name: {rule.name!r} is not lower-case words joined by hyphens")
+    reserved = {**{code: code for code in CODES}, **{name: code for code, (name, _) in CODES.items()}}
+    for key in (rule.id, rule.name):
+        if key in reserved:
+            raise ConfigError(f"{origin}:1: {key!r} is guard's own {reserved[key]}: take another")
 
 
 def _expressions(clause: Clause) -> Iterator[tuple[str, str]]:

@@ -23,7 +23,7 @@ message: "m"
 match:
   - call: scale_loss
     text: '{text}'
-bad: ["scale_loss(count=2)  # aaa"]
+bad: []
 good: ["x = 1\\n"]
 """
 SLOW = ["(a+)+$", "(a|aa)+$", "(a|a?)+$", "(.*a){25}$", "([a-z]+)*[0-9]$", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$"]
