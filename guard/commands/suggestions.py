@@ -35,6 +35,7 @@ from guard.sync.trees import FourTrees, load
 if TYPE_CHECKING:
     from guard.commands.progress import Progress
 
+LONGEST_PATCH = 40_000  # bytes of one finding's patch in a report
 MOST = 30
 """Losses of one run whose edits are worked out; the others name the command that does it."""
 Read = Callable[[Finding], bytes | None]
@@ -165,6 +166,8 @@ def _with_changes(
         return finding
     checked = trees.sync.checked
     patch = patch_between(repository, checked, changed_tree(repository, checked, changes))
+    if len(patch) > LONGEST_PATCH:
+        return finding  # `restore` prints it whole; a report stays small
     told = replace(finding, patch=patch.decode("utf-8", "surrogateescape"))
     edits: list[Edit] = []
     for path, after in changes.items():

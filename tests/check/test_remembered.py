@@ -54,7 +54,7 @@ def test_a_second_run_answers_from_memory(lossy: Workshop, monkeypatch: pytest.M
     again = runs(lossy, Config())
     assert {name: run.result for name, run in again.items()} == {name: run.result for name, run in first.items()}
     asked = runs(lossy, Config(golden=("*.yaml",)))
-    assert {run.outcome.reason for run in asked.values()} == {
+    assert {str(run.outcome.reason).partition(" (at ")[0] for run in asked.values()} == {
         f"AssertionError: {name} was asked again" for name in BY_CONTENT
     }
 

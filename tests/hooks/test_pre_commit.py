@@ -21,6 +21,7 @@ from megatron.core.transformer.multi_token_prediction import process_mtp_loss
 def step(hidden, labels, mask, config):
     return process_mtp_loss(hidden, labels, mask, config)
 """
+CALLEE = "def process_mtp_loss(hidden, labels, mask, config, cp_group=None):\n    return hidden\n"
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ def test_a_rebase_is_no_merge(hooked: Hooked) -> None:
 
 
 def test_the_linter_sees_names_with_spaces_and_other_letters(hooked: Hooked) -> None:
-    hooked.write({"pré train/step ü.py": UNSCALED})
+    hooked.write({"pré train/step ü.py": UNSCALED, "megatron/core/transformer/multi_token_prediction.py": CALLEE})
     said = hooked.git("commit", "--message=lint", status=1)
     assert "pré train/step ü.py:5" in said
     assert "GRD101" in said

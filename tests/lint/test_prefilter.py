@@ -52,7 +52,7 @@ def test_a_condition_needs_its_words(condition: str, held: bytes, lacks: bytes |
 
 def test_only_the_clauses_that_can_match_are_tried() -> None:
     clauses = (
-        f"{ONE}- call: [seed]\n- pattern: '$X = 0'\n  text: 'count \\w* = 0$'\n- pattern: '$A + 1'\n  words: [ab]\n"
+        f"{ONE}- call: [seed]\n- pattern: '$X = 0'\n  text: '(?m)count \\w* = 0$'\n- pattern: '$A + 1'\n  words: [ab]\n"
     )
     assert chosen(clauses, b"softmax") == [0]
     assert chosen(clauses, b"seed") == [1]

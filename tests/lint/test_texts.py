@@ -6,6 +6,7 @@ import random
 import re
 
 import pytest
+import re2
 
 from guard.lint.texts import TextTest, needed_texts
 from tests.lint.programs import BUILTIN
@@ -18,10 +19,7 @@ OTHERS = [
     "^a",
     "(?i)ab",
     "(?s)a.b",
-    "a(?=b)",
-    "a(?!\\n)b",
     "(?P<x>a)b",
-    "(a)\\1",
     "a?b",
     "a{2}b",
     "a+b",
@@ -36,7 +34,6 @@ OTHERS = [
     "a[^\\\\n]b",
     "a[\\t-b]b",
     "[]a]b",
-    "a\\Z",
     "\\Bb",
     "a\\Wb",
     "ab|c",
@@ -53,7 +50,7 @@ def test_lines_find_what_the_whole_text_has(expression: str) -> None:
     chance = random.Random(expression)
     # Pieces of the expression itself make matches likely, and near misses too.
     pieces = [part for part in re.split(r"[^\w.= /*+(]+", expression) if part] + list("ab()c\n\n\t ./|=0,:\\")
-    test, whole = TextTest.of(expression), re.compile(expression.encode())
+    test, whole = TextTest.of(expression), re2.compile(expression.encode())
     for _ in range(400):
         text = "".join(chance.choices(pieces, k=chance.randint(0, 12))).encode()
         assert test.found(text) is (whole.search(text) is not None), text

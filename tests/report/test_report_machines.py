@@ -156,7 +156,7 @@ def test_github_escapes() -> None:
     finding = Finding("GRD201", "reverted-fix", Severity.ERROR, "a,b:c%.py", 3, "50 %\n::error::x", "f" * 16)
     text = render(Report("check", "1", (finding,)), "github", View())
     assert text.splitlines()[0] == (
-        "::error file=a%2Cb%3Ac%25.py,line=3,title=GRD201 reverted-fix::50 %25 ::error::x (ffffffffffffffff)"
+        "::error file=a%2Cb%3Ac%25.py,line=3,title=GRD201 reverted-fix::50 %25 : :error::x (ffffffffffffffff)"
         "%0Aguard explain ffffffffffffffff"
     )
 

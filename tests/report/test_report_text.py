@@ -90,7 +90,8 @@ def test_lines_follow_the_width(width: int) -> None:
     lines = render(dataclasses.replace(large(60), contains=(), invariance=()), "text", View(width=width)).splitlines()
     totals = [line for line in lines if " checks ran" in line or " check ran" in line]
     commands = [line for line in lines if ": " in line and " guard " in line]
-    too_long = [line for line in lines if display_width(line) > width and line not in totals + commands]
+    failed = [line for line in lines if line.startswith("failed ")]  # why a check failed is never cut
+    too_long = [line for line in lines if display_width(line) > width and line not in totals + commands + failed]
     assert too_long == []
 
 
