@@ -87,7 +87,8 @@ def _change(forms: FileForms, side: Side, directive: Directive, row: int, verdic
         (n for n, line in enumerate(forms.merged.lines, 1) if directive.code and _code(line) == directive.code), 1
     )
     symbol = _symbol(forms.merged, at) if directive.code else MODULE
-    shown = {"base": text, "merged": text} if back else {side.value: text, "merged": forms.merged.lines[at - 1].strip()}
+    here = next((line.strip() for line in forms.merged.lines[at - 1 : at]), "")  # merged may be empty
+    shown = {"base": text, "merged": text} if back else {side.value: text, "merged": here}
     missing, there = ((), told) if back else (told, ())
     lacking, returned = ((), (text,)) if back else ((text,), ())
     piece = LostEdit(verdict, missing, there, (), lacking, returned, at, at, Evidence(**shown))
