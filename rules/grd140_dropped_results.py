@@ -30,7 +30,8 @@ class DroppedResult(PythonRule):
         `Function.apply` puts its backward on the graph of what it returns, and a functional collective returns what it
         reduced. Neither writes its argument: as a statement of its own the call has no effect on loss or gradients.
     """
-    words = (("apply", "torch.distributed", "functional_collectives"), (".apply(", "functional"))
+    words = (("apply", "torch.distributed", "functional_collectives"), (".apply(", "functional", "distributed.nn"))
+    text = r"^[ \t]*[\w.]+(\.apply|all_reduce|all_gather\w*|reduce_scatter\w*|all_to_all\w*|broadcast|reduce|gather|scatter|permute_tensor)\("
     bad = (
         "import torch\n\nclass AuxLoss(torch.autograd.Function):\n    pass\n\n"
         "def route(scores, loss):\n    AuxLoss.apply(scores, loss)\n    return scores\n",
@@ -99,6 +100,7 @@ class CopyWrittenInPlace(PythonRule):
         not scaled, in exactly those runs where the dtype differs.
     """
     words = (("_(",), (".to(", ".float()", ".half()", ".bfloat16()", ".clone()", ".cpu()", ".cuda()", ".double()"))
+    text = r"\)\s*\.\w+_\(|^[ \t]*[\w.]*_foreach_\w+_\("
     bad = (
         "def clip(parameters, scale):\n    for p in parameters:\n        p.grad.to(scale.dtype).mul_(scale)\n",
         "def clip(grads, coefficient):\n    for grad in grads:\n        grad.detach().float().mul_(coefficient)\n",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -163,8 +164,12 @@ class _File:
 
     def passes_code(self, rule: CodeRule) -> bool:
         """Whether a rule in Python can find something here."""
-        return (rule.in_ is None or self._is_in(rule.in_)) and all(
-            any(word in self.data for word in group) for group in rule.words
+        return (
+            (rule.in_ is None or self._is_in(rule.in_))
+            and all(any(word in self.data for word in group) for group in rule.words)
+            and (
+                rule.visitor.text is None or re.search(rule.visitor.text.encode(), self.data, re.MULTILINE) is not None
+            )
         )
 
     def _is_in(self, place: Place) -> bool:
