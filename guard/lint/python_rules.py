@@ -12,7 +12,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
@@ -196,10 +196,34 @@ def _walk(rule: PythonRule, node: libcst.CSTNode) -> None:
     kind = type(node).__name__
     enter, leave = getattr(rule, f"visit_{kind}", None), getattr(rule, f"leave_{kind}", None)
     if enter is None or enter(node) is not False:
-        for child in node.children:
+        for child in _children(node):
             _walk(rule, child)
     if leave is not None:
         leave(node)
+
+
+_LAYOUT = ("whitespace", "leading", "trailing", "lines", "lpar", "rpar", "comma", "semicolon", "header", "footer")
+_fields: dict[type, tuple[str, ...]] = {}
+
+
+def _children(node: libcst.CSTNode) -> Iterator[libcst.CSTNode]:
+    """The nodes right below one, those of layout aside.
+
+    `CSTNode.children` copies the node to find them, which costs more than all that a rule does with them.
+    """
+    import libcst
+
+    kind = type(node)
+    names = _fields.get(kind)
+    if names is None:
+        every = (field.name for field in fields(kind))
+        names = _fields[kind] = tuple(name for name in every if not any(word in name for word in _LAYOUT))
+    for name in names:
+        value = getattr(node, name)
+        if isinstance(value, libcst.CSTNode):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from (item for item in value if isinstance(item, libcst.CSTNode))
 
 
 @dataclass(frozen=True, slots=True)
