@@ -176,6 +176,7 @@ class LabelsAreInputs(PythonRule):
         count that depends on how much a batch was padded. The attention mask does not change that.
     """
     words = (("labels",), ("input_ids",), ("pad",))
+    text = r"labels[\"']?\]?\s*[:=]\s*[^\n]*input_ids"
     bad = (
         "def step(model, tokenizer, texts):\n"
         "    batch = tokenizer(texts, padding=True, return_tensors='pt')\n"
@@ -203,8 +204,9 @@ class LabelsAreInputs(PythonRule):
 
     def check(self) -> Iterator[Found]:
         """Functions that pad and give the inputs as labels without masking anything."""
+        lines = self.file.facts.text.split("\n")
         for function in self.file.functions:
-            text = ast.get_source_segment(self.file.facts.text, function) or ""
+            text = "\n".join(lines[function.lineno - 1 : function.end_lineno])
             if "labels" not in text or "input_ids" not in text or not self._pads(function) or self._masks(function):
                 continue
             for node in ast.walk(function):
