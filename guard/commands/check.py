@@ -151,9 +151,9 @@ def _lint_only(
     unseen = {outcome.subject for outcome in result.outcomes if outcome.subject is not None}
     unread = () if config_file else unread_settings([*paths, *([standard_input] if standard_input else [])], root)
     reason = None
-    if not result.files:
+    if not result.files and not unseen:
         reason = "no Python file"
-    elif not result.findings and len(unseen) >= result.files:
+    elif len(unseen) >= result.files and all(finding.path in unseen for finding in result.findings):
         reason = "no file could be analysed"
     report = Report(
         command="check",

@@ -90,7 +90,7 @@ def lint_paths(paths: Sequence[str], config: Config, root: Path, jobs: int, stor
     unparsed = tuple(_unparsed([source for source in sources if source.path not in told]))
     outcomes = (*result.outcomes, *unread, *unparsed)
     broken = (*unreadable(outcomes), *(f for path, notebook in notebooks.items() for f in broken_cells(path, notebook)))
-    return LintResult((*findings, *broken), outcomes, result.files + len(unread))
+    return LintResult((*findings, *broken), outcomes, result.files)
 
 
 def _source(data: bytes, shown: str, notebooks: dict[str, Notebook]) -> Source:

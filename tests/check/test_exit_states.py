@@ -237,15 +237,18 @@ def test_what_has_no_end_is_no_file_to_lint(guard: Guard, tmp_path: Path) -> Non
     ]
 
 
-def test_a_file_that_does_not_parse_is_told_and_alone_is_nothing_checked(workshop: Workshop, guard: Guard) -> None:
+def test_a_file_that_does_not_parse_is_an_error_at_its_line_and_not_analysed(workshop: Workshop, guard: Guard) -> None:
     workshop.write({"a.py": "def f(:\n", "b.py": "x = = 1\n", "c.py": "x = 1\n"})
     alone = guard.check("a.py", "b.py", folder=workshop.folder)
-    assert alone.status == 3
+    assert alone.status == 1
+    told = [("GRD904", "error", "a.py", 1), ("GRD904", "error", "b.py", 1)]
+    assert [(f["code"], f["severity"], f["path"], f["line"]) for f in alone.report["findings"]] == told
     assert [outcome["reason"] for outcome in alone.report["outcomes"]] == [
         "no file could be analysed",
         "not analysed: line 1: invalid syntax",
         "not analysed: line 1: invalid syntax",
     ]
     beside = guard.check("a.py", "c.py", folder=workshop.folder)
-    assert beside.status == 0
+    assert beside.status == 1
+    assert [(f["code"], f["path"]) for f in beside.report["findings"]] == [("GRD904", "a.py")]
     assert [outcome["status"] for outcome in beside.report["outcomes"]] == ["ran", "skipped"]
