@@ -23,8 +23,8 @@ class DroppedResult(PythonRule):
 
     code = "GRD140"
     name = "dropped-functional-result"
-    severity = "error"
-    status = "stable"
+    severity = "warning"
+    status = "preview"
     summary = "The result of an autograd function or of a functional collective is used."
     why = """
         `Function.apply` puts its backward on the graph of what it returns, and a functional collective returns what it
@@ -91,8 +91,8 @@ class CopyWrittenInPlace(PythonRule):
 
     code = "GRD141"
     name = "in-place-on-dropped-copy"
-    severity = "error"
-    status = "stable"
+    severity = "warning"
+    status = "preview"
     summary = "What is written in place is the tensor itself, not a converted copy that is dropped."
     why = """
         `.float()`, `.half()`, `.clone()` and boolean or list indexing return a new tensor, `.to()` does whenever dtype or
