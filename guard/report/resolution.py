@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from guard.model import HunkRecord
-from guard.report.html_tables import table as html_table
 from guard.report.markdown_text import code, plain, row
 from guard.report.paint import Paint
 from guard.report.plain import cut, one_line, plural
@@ -48,6 +47,8 @@ def resolution_table(rows: Sequence[HunkRecord]) -> list[str]:
 def resolution_html(rows: Sequence[HunkRecord]) -> str:
     """One row a hunk in HTML."""
     from html import escape
+
+    from guard.report.html_tables import table as html_table  # a text report needs none of it
 
     cells = []
     for entry in rows:
